@@ -1,0 +1,4 @@
+// Package device knows which devices this pod was given: PodResources, checkpoint, DRA.
+//
+// It touches the kubelet's PodResources socket and its checkpoint file, both only when a NAD names a resource.
+package device

@@ -1,0 +1,53 @@
+package device
+
+import (
+	"slices"
+	"testing"
+	"unicode/utf8"
+)
+
+// check holds what every accepted source must give: named resources, named devices, each once.
+func check(t *testing.T, pool Pool) {
+	t.Helper()
+	for resource, ids := range pool {
+		if resource == "" || !utf8.ValidString(resource) {
+			t.Errorf("resource %q", resource)
+		}
+		if len(ids) == 0 {
+			t.Errorf("resource %q without devices", resource)
+		}
+		distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+		if len(distinct) != len(ids) {
+			t.Errorf("resource %q lists a device twice: %q", resource, ids)
+		}
+		for _, id := range ids {
+			if id == "" || !utf8.ValidString(id) {
+				t.Errorf("resource %q: device %q", resource, id)
+			}
+		}
+	}
+}
+
+func FuzzCheckpoint(f *testing.F) {
+	f.Add([]byte(checkpointOf(`{"PodUID":"u1","ContainerName":"c","ResourceName":"a/b","DeviceIDs":["y","x"]}`)))
+	f.Add([]byte(checkpointOf(`{"PodUID":"u1","ContainerName":"c","ResourceName":"a/b","DeviceIDs":{"0":["a"],"1":["b"]}}`)))
+	f.Add([]byte(`{"Data":null}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		pool, err := parseCheckpoint(raw, "u1")
+		if err == nil {
+			check(t, pool)
+		}
+	})
+}
+
+func FuzzPodResources(f *testing.F) {
+	f.Add(podResources("blue", "web-0", container("app", devices("a/b", 1, "y", "x"), devices("a/b", 0, "z"))))
+	f.Add(slices.Concat(podResources("red", "web-0"), podResources("blue", "web-0", container("app", devices("a/b", -1, "x")))))
+	f.Add([]byte("garbage"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		pool, err := parsePodResources(raw, blue)
+		if err == nil {
+			check(t, pool)
+		}
+	})
+}
