@@ -1,0 +1,181 @@
+package multus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/config"
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/device"
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/kube"
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/plan"
+	"github.com/seed-2ba21eab/multus-cni/pkg/nad"
+)
+
+// gather reads all that plan.Build needs to decide. What cannot be read is in the network's Err.
+func (c *call) gather(ctx context.Context, pod *pod, refs []plan.Ref) plan.Input {
+	definitions := c.definitions(ctx, pod, refs)
+	input := plan.Input{Sandbox: c.sandbox, RuntimeConfig: c.cfg.RuntimeConfig}
+	if pod != nil {
+		input.Sandbox.Pod = &pod.Pod
+	}
+	for _, ref := range refs {
+		network := c.network(ref, definitions[key(ref)])
+		if network.Err == nil {
+			network.Err = network.Config.CallsItself(c.env.Self)
+		}
+		input.Networks = append(input.Networks, network)
+	}
+	c.devices(ctx, &input)
+	return input
+}
+
+// definition is the answer to a request for a NAD; nil where there is none to ask.
+type definition struct {
+	nad *nad.Definition
+	err error
+}
+
+func key(ref plan.Ref) string { return ref.Namespace + "/" + ref.Name }
+
+// definitions fetches the NADs of all references concurrently, each once (NET-16).
+func (c *call) definitions(ctx context.Context, pod *pod, refs []plan.Ref) map[string]*definition {
+	answers := map[string]*definition{}
+	for _, ref := range refs {
+		if c.asksAPI(pod, ref) {
+			answers[key(ref)] = &definition{}
+		}
+	}
+	if len(answers) == 0 {
+		return answers
+	}
+	client, err := c.kube()
+	var group sync.WaitGroup
+	for name, answer := range answers {
+		if err != nil {
+			answer.err = err
+			continue
+		}
+		group.Go(func() {
+			namespace, name, _ := strings.Cut(name, "/")
+			answer.nad, answer.err = client.Definition(ctx, namespace, name)
+		})
+	}
+	group.Wait()
+	return answers
+}
+
+// asksAPI says whether a NAD is to be looked for: never without a pod identity (INV-7), and for what the node's
+// configuration names only where there is an API server to ask, and it could be a NAD's name (CONF-5, NET-15).
+func (c *call) asksAPI(pod *pod, ref plan.Ref) bool {
+	switch ref.Source {
+	case plan.Definition:
+		return true
+	case plan.Named:
+		return pod != nil && !pod.absent && c.hasKube() && nad.ValidateName(ref.Name) == nil
+	default:
+		return false
+	}
+}
+
+// network reads one wanted network.
+func (c *call) network(ref plan.Ref, answer *definition) plan.Network {
+	switch {
+	case ref.Source == plan.Inline:
+		return plan.Network{Ref: ref, Name: ref.Inline.Name, Config: ref.Inline}
+	case ref.Source == plan.Path:
+		return fromPath(ref)
+	case answer == nil:
+		return c.fromConfDir(ref, errors.New("no API server was asked"))
+	case ref.Source == plan.Named && isNotFound(answer.err):
+		return c.fromConfDir(ref, answer.err)
+	case answer.err != nil:
+		return plan.Network{Ref: ref, Name: ref.Network(), Err: explain(ref, answer.err)}
+	default:
+		return c.fromDefinition(ref, answer.nad)
+	}
+}
+
+func fromPath(ref plan.Ref) plan.Network {
+	network, err := config.Load(ref.Name)
+	if err != nil {
+		return plan.Network{Ref: ref, Name: ref.Name, Err: fmt.Errorf("%s: %w", ref.Field, err)}
+	}
+	return plan.Network{Ref: ref, Name: network.Name, Config: network}
+}
+
+// explain says how a NAD that was not found came to be looked for in its namespace (NET-14).
+func explain(ref plan.Ref, err error) error {
+	if errors.Is(err, kube.ErrNotConfigured) {
+		return fmt.Errorf("the pod asks for it, but there is no API server to read it from: %w", err)
+	}
+	if !isNotFound(err) {
+		return err
+	}
+	return fmt.Errorf("%s looks for it in namespace %q (an element without a namespace means the pod's own; for %s it means multusNamespace): %w",
+		ref.Field, ref.Namespace, nad.DefaultNetworkAnnotation, err)
+}
+
+// fromDefinition takes the configuration of a NAD: its own, else the file on the node that has its name (NET-11).
+func (c *call) fromDefinition(ref plan.Ref, definition *nad.Definition) plan.Network {
+	network := plan.Network{
+		Ref:      ref,
+		Name:     ref.Network(),
+		Resource: definition.Metadata.Annotations[nad.ResourceNameAnnotation],
+	}
+	if strings.TrimSpace(definition.Spec.Config) != "" {
+		network.Config, network.Err = config.ParseNetwork([]byte(definition.Spec.Config), ref.Name)
+		if network.Err != nil {
+			network.Err = fmt.Errorf("spec.config: %w", network.Err)
+		}
+		return network
+	}
+	var warnings []string
+	network.Config, warnings, network.Err = config.ByName(c.cfg.ConfDir, ref.Name)
+	c.warn(warnings)
+	if network.Err != nil {
+		network.Err = fmt.Errorf("spec.config is empty, and no file on the node stands in for it: %w", network.Err)
+	}
+	return network
+}
+
+// fromConfDir takes the file of that name; otherwise says why there was no NAD (CONF-5).
+func (c *call) fromConfDir(ref plan.Ref, noDefinition error) plan.Network {
+	network, warnings, err := config.ByName(c.cfg.ConfDir, ref.Name)
+	c.warn(warnings)
+	if err != nil {
+		return plan.Network{Ref: ref, Name: ref.Network(), Err: fmt.Errorf("%s: found neither as a NAD (%w) nor as a file (%w)", ref.Field, noDefinition, err)}
+	}
+	return plan.Network{Ref: ref, Name: network.Name, Config: network}
+}
+
+func (c *call) warn(warnings []string) {
+	for _, warning := range warnings {
+		c.log.Warn(warning)
+	}
+}
+
+// devices finds the devices allocated to the pod, if any network asks for one (DEV-1, DEV-2).
+func (c *call) devices(ctx context.Context, input *plan.Input) {
+	var asking []*plan.Network
+	for i := range input.Networks {
+		if input.Networks[i].Resource != "" {
+			asking = append(asking, &input.Networks[i])
+		}
+	}
+	if len(asking) == 0 || input.Sandbox.Pod == nil {
+		return
+	}
+	owner := device.Pod(*input.Sandbox.Pod)
+	owner.UID = cmp.Or(c.sandbox.Pod.UID, owner.UID) // the kubelet's, which differs for a static pod
+	pool, err := device.Allocated(ctx, c.cfg.KubeletDir, owner)
+	for _, network := range asking {
+		if err != nil {
+			network.Err = errors.Join(network.Err, fmt.Errorf("devices of resource %s: %w", network.Resource, err))
+		}
+	}
+	input.Devices = pool
+}

@@ -1,0 +1,148 @@
+package multus
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/kube"
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/plan"
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/state"
+	"github.com/seed-2ba21eab/multus-cni/pkg/nad"
+)
+
+// recoverBudget bounds what a DEL without a plan asks of the API server (DEL-4, DEL-6).
+const recoverBudget = 2 * time.Second
+
+// recover makes up for a plan that is lost (DEL-4): from the results that libcni's cache still has of this container,
+// else from the configuration and what the API server says of the pod. The plan may be empty: then there is nothing to
+// release.
+func (c *call) recover(ctx context.Context, lost error) (*plan.Plan, error) {
+	cached, err := c.fromCache()
+	if err != nil {
+		c.log.Warn("the result cache cannot be read", "error", err)
+	}
+	if len(cached) > 0 {
+		c.log.Warn("there is no plan for this sandbox; releasing what the result cache knows", "reason", lost)
+		return &plan.Plan{Sandbox: c.sandbox, Attachments: cached}, nil
+	}
+	if c.faults != nil {
+		return nil, c.faults
+	}
+	c.log.Warn("there is no plan for this sandbox; releasing what the configuration names", "reason", lost)
+	ctx, cancel := context.WithTimeout(ctx, recoverBudget)
+	defer cancel()
+	return c.salvage(ctx, errors.Is(lost, state.ErrNotFound)), nil
+}
+
+// fromCache lists the cached attachments of this container, the master first. Those that belong to another plan of the
+// container stay.
+func (c *call) fromCache() ([]plan.Attachment, error) {
+	cached, err := c.runner.CachedAttachments(c.sandbox.ContainerID)
+	if err != nil {
+		return nil, err
+	}
+	others, err := c.store.OtherInterfaces(c.sandbox)
+	if err != nil {
+		return nil, err
+	}
+	cached = slices.DeleteFunc(cached, func(a plan.Attachment) bool { return slices.Contains(others, a.Interface) })
+	slices.SortStableFunc(cached, func(a, b plan.Attachment) int {
+		return strings.Compare(c.rank(a), c.rank(b))
+	})
+	return cached, nil
+}
+
+// rank sorts the master before the others, which go by interface name.
+func (c *call) rank(a plan.Attachment) string {
+	if a.Interface == c.sandbox.Interface {
+		return ""
+	}
+	return a.Interface
+}
+
+// salvage builds a plan from the configuration and the pod's annotations. What could never have been attached is
+// logged and left out.
+func (c *call) salvage(ctx context.Context, noPlanAtAll bool) *plan.Plan {
+	pod := c.podForRecovery(ctx)
+	selected, err := c.selections(pod)
+	if err != nil {
+		c.log.Error("not released, since it cannot have been attached", "error", err)
+	}
+	if noPlanAtAll && pod != nil {
+		selected = stillShown(selected, pod.annotations[nad.StatusAnnotation])
+	}
+	refs, err := plan.Wanted(c.cfg, c.namespaceOfPod(), selected)
+	if err != nil {
+		c.log.Error("not released, since it cannot have been attached", "error", err)
+		refs, _ = plan.Wanted(c.cfg, c.namespaceOfPod(), plan.Selections{})
+	}
+	built, faults := plan.Salvage(c.gather(ctx, pod, refs))
+	for _, fault := range faults {
+		c.log.Error("not released", "error", oneLine(fault))
+	}
+	built.Attachments = slices.DeleteFunc(built.Attachments, c.impossible)
+	return built
+}
+
+// podForRecovery reads the pod once; nil if it is gone, is another one by now, or cannot be read.
+func (c *call) podForRecovery(ctx context.Context) *pod {
+	if c.sandbox.Pod == nil || !c.hasKube() {
+		return nil
+	}
+	found, err := c.readOnce(ctx)
+	if err != nil {
+		c.log.Error("the pod cannot be read, so networks that it selected itself are not released", "error", err)
+		return nil
+	}
+	return &pod{Pod: *c.sandbox.Pod, annotations: found.Annotations}
+}
+
+func (c *call) readOnce(ctx context.Context) (*kube.Pod, error) {
+	client, err := c.kube()
+	if err != nil {
+		return nil, err
+	}
+	found, err := client.PodOnce(ctx, c.sandbox.Pod.Namespace, c.sandbox.Pod.Name)
+	if err == nil && c.another(found) {
+		return nil, errors.New("it was replaced by a new one of the same name")
+	}
+	return found, err
+}
+
+func (c *call) namespaceOfPod() string {
+	if c.sandbox.Pod == nil {
+		return ""
+	}
+	return c.sandbox.Pod.Namespace
+}
+
+// stillShown keeps the selections whose networks the network-status shows: a finished DEL has removed it.
+func stillShown(selected plan.Selections, status string) plan.Selections {
+	shown := statusNames(status)
+	gone := func(e *nad.NetworkSelectionElement) bool { return !shown[e.Namespace+"/"+e.Name] }
+	selected.Networks = slices.DeleteFunc(slices.Clone(selected.Networks), gone)
+	if selected.Default != nil && gone(selected.Default) {
+		selected.Default = nil
+	}
+	return selected
+}
+
+// impossible says, and logs, that an attachment cannot have been made.
+func (c *call) impossible(a plan.Attachment) bool {
+	reason := ""
+	if a.Interface == "lo" {
+		reason = "interface lo is never attached"
+	}
+	for _, plugin := range a.Config.Plugins {
+		if _, err := c.runner.Find(plugin.Type); err != nil {
+			reason = err.Error()
+		}
+	}
+	if reason != "" {
+		c.log.Error("not released", "network", a.Network, "interface", a.Interface, "reason", reason)
+	}
+	return reason != ""
+}
