@@ -26,7 +26,7 @@ func (c *call) add(ctx context.Context) error {
 	}
 	lock, err := c.store.Lock(ctx, c.sandbox.ContainerID, lockWait)
 	if err != nil {
-		return coded{types.ErrTryAgainLater, fmt.Errorf("sandbox %s is still being worked on: %w", c.sandbox.ContainerID, err)}
+		return busy(c.sandbox.ContainerID, err)
 	}
 	defer lock.Release()
 
@@ -48,6 +48,10 @@ func (c *call) add(ctx context.Context) error {
 		return coded{types.ErrIOFailure, fmt.Errorf("saving the plan: %w", err)}
 	}
 	return c.carryOut(ctx, pod, built)
+}
+
+func busy(containerID string, err error) error {
+	return coded{types.ErrTryAgainLater, fmt.Errorf("sandbox %s is still being worked on: %w", containerID, err)}
 }
 
 // plan decides what the sandbox gets.
@@ -109,7 +113,8 @@ func (c *call) detachEarlier(ctx context.Context) error {
 	return nil
 }
 
-// preflight is the last look before anything runs (ADD-2): every plugin is installed, and no interface name is in use.
+// preflight is the last look before anything runs (ADD-2): every plugin is installed, the network namespace is not our
+// own, and no interface name is in use.
 func (c *call) preflight(built *plan.Plan) error {
 	var faults []error
 	for _, attachment := range built.Attachments {
@@ -122,16 +127,42 @@ func (c *call) preflight(built *plan.Plan) error {
 	if err := errors.Join(faults...); err != nil {
 		return coded{types.ErrInvalidNetworkConfig, err}
 	}
-	return c.namesFree(built)
+	return c.inspect(built)
 }
 
-// namesFree checks the plan's interface names against the network namespace (NET-12). Behind another plugin of an
-// outer list the master's interface is there already.
-func (c *call) namesFree(built *plan.Plan) error {
-	inUse, err := c.interfaces(built.Sandbox.NetNS)
+// inspect checks the plan against the network namespace.
+func (c *call) inspect(built *plan.Plan) error {
+	namespace, err := c.open(built.Sandbox.NetNS)
+	if err != nil {
+		return coded{types.ErrInvalidNetNS, fmt.Errorf("CNI_NETNS: %w", err)}
+	}
+	defer namespace.Close()
+	if err := c.elsewhere(namespace); err != nil {
+		return coded{types.ErrInvalidNetNS, fmt.Errorf("CNI_NETNS: %w", err)}
+	}
+	inUse, err := namespace.Interfaces()
 	if err != nil {
 		return coded{types.ErrInvalidNetNS, err}
 	}
+	return c.namesFree(built, inUse)
+}
+
+// elsewhere refuses the network namespace that we run in ourselves. The CNI library does so too, but only after the
+// verb, when everything is attached.
+func (c *call) elsewhere(namespace namespace) error {
+	if c.anyNetNS {
+		return nil
+	}
+	ours, err := namespace.IsOurs()
+	if err == nil && ours {
+		err = errors.New("it is the network namespace that multus itself runs in, not a pod's")
+	}
+	return err
+}
+
+// namesFree checks the plan's interface names against those in the network namespace (NET-12). Behind another plugin
+// of an outer list the master's interface is there already.
+func (c *call) namesFree(built *plan.Plan, inUse []string) error {
 	var faults []error
 	for i, attachment := range built.Attachments {
 		if i == 0 && c.prev != nil {
@@ -143,13 +174,4 @@ func (c *call) namesFree(built *plan.Plan) error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-func (c *call) interfaces(netns string) ([]string, error) {
-	namespace, err := c.open(netns)
-	if err != nil {
-		return nil, fmt.Errorf("CNI_NETNS: %w", err)
-	}
-	defer namespace.Close()
-	return namespace.Interfaces()
 }

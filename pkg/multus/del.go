@@ -20,9 +20,6 @@ func (c *call) del(ctx context.Context) error {
 	}
 	defer lock.Release()
 
-	if c.sandbox.NetNS != "" && !sandbox.IsNamespace(c.sandbox.NetNS) {
-		c.sandbox.NetNS = "" // DEL-2
-	}
 	saved, err := c.store.Load(c.sandbox)
 	if err != nil {
 		saved, err = c.recover(ctx, err)
@@ -32,7 +29,16 @@ func (c *call) del(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return c.takeDown(ctx, saved)
+}
+
+// takeDown detaches all of a plan and, when every delegate has succeeded, forgets it (DEL-5). A path that is no
+// namespace is given to the delegates as empty (DEL-2).
+func (c *call) takeDown(ctx context.Context, saved *plan.Plan) error {
 	saved.Sandbox.NetNS = c.sandbox.NetNS
+	if !sandbox.IsNamespace(saved.Sandbox.NetNS) {
+		saved.Sandbox.NetNS = ""
+	}
 	if err := c.detach(ctx, saved); err != nil {
 		return err
 	}
@@ -75,18 +81,27 @@ func (c *call) clear(ctx context.Context, pod *plan.Pod, written string) error {
 
 // written is the network-status that ADD wrote, from the cached results of the plan's attachments.
 func (c *call) written(saved *plan.Plan) (string, error) {
+	outcomes, err := c.cachedOutcomes(saved)
+	if err != nil {
+		return "", err
+	}
+	return statusOf(outcomes)
+}
+
+// cachedOutcomes is what ADD gave, as the result cache has it.
+func (c *call) cachedOutcomes(saved *plan.Plan) ([]plan.Outcome, error) {
 	var outcomes []plan.Outcome
 	for _, attachment := range saved.Attachments {
 		result, err := c.runner.CachedResult(saved.Sandbox, attachment)
 		if err != nil {
-			return "", fmt.Errorf("network %s: cached result: %w", attachment.Network, err)
+			return nil, fmt.Errorf("network %s: %w", attachment.Network, err)
 		}
 		if result == nil {
-			return "", fmt.Errorf("network %s: no cached result", attachment.Network)
+			return nil, fmt.Errorf("network %s: there is no cached result", attachment.Network)
 		}
 		outcomes = append(outcomes, plan.Outcome{Attachment: attachment, Result: result})
 	}
-	return statusOf(outcomes)
+	return outcomes, nil
 }
 
 // statusNames are the networks that a network-status shows.

@@ -171,7 +171,8 @@ func (c *call) devices(ctx context.Context, input *plan.Input) {
 	}
 	owner := device.Pod(*input.Sandbox.Pod)
 	owner.UID = cmp.Or(c.sandbox.Pod.UID, owner.UID) // the kubelet's, which differs for a static pod
-	pool, err := device.Allocated(ctx, c.cfg.KubeletDir, owner)
+	pool, warnings, err := device.Allocated(ctx, c.cfg.KubeletDir, owner)
+	c.warn(warnings)
 	for _, network := range asking {
 		if err != nil {
 			network.Err = errors.Join(network.Err, fmt.Errorf("devices of resource %s: %w", network.Resource, err))

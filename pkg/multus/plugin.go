@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -55,9 +56,11 @@ type Plugin struct {
 
 // namespace is the kernel's view of one sandbox.
 type namespace interface {
+	IsOurs() (bool, error)
 	Interfaces() ([]string, error)
 	RemoveDefaultRoutes(ifname string, ipv6 bool) error
 	AddDefaultRoute(gateway sandbox.Gateway) error
+	DefaultRoutes(ifname string, ipv6 bool) ([]sandbox.Gateway, error)
 	Close()
 }
 
@@ -80,14 +83,15 @@ func (p *Plugin) Funcs() skel.CNIFuncs {
 // call is one verb on its way: what was given, and the tools made for it.
 type call struct {
 	*Plugin
-	cfg     *config.Config
-	faults  error // of the configuration; only DEL with a plan can do without a valid one
-	sandbox plan.Sandbox
-	prev    []byte // prevResult, nil if we are the first plugin of the outer list
-	log     *slog.Logger
-	store   state.Store
-	runner  delegate.Runner
-	kube    func() (*kube.Client, error) // connects when first called
+	cfg      *config.Config
+	faults   error // of the configuration; only DEL with a plan can do without a valid one
+	sandbox  plan.Sandbox
+	prev     []byte // prevResult, nil if we are the first plugin of the outer list
+	anyNetNS bool   // CNI_NETNS may be our own network namespace
+	log      *slog.Logger
+	store    state.Store
+	runner   delegate.Runner
+	kube     func() (*kube.Client, error) // connects when first called
 }
 
 // verb wraps a verb: a signal cancels it (INV-6), and its error is logged once and made a CNI error here.
@@ -95,6 +99,9 @@ func (p *Plugin) verb(name string, run func(*call, context.Context) error) func(
 	return func(args *skel.CmdArgs) error {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		defer stop()
+		// A closed stdout or stderr is then an error like any other, and does not end us with work undone. (Ignoring
+		// the signal would be inherited by the delegates.)
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 		started := time.Now()
 		c, err := p.call(args)
 		if err != nil {
@@ -128,18 +135,20 @@ func (p *Plugin) call(args *skel.CmdArgs) (*call, error) {
 		log.Warn(warning)
 	}
 	return &call{
-		Plugin:  p,
-		cfg:     cfg,
-		faults:  faults,
-		sandbox: box,
-		prev:    cfg.PrevResult,
-		log:     log,
-		store:   state.Store{Dir: cfg.CNIDir},
+		Plugin:   p,
+		cfg:      cfg,
+		faults:   faults,
+		sandbox:  box,
+		prev:     cfg.PrevResult,
+		anyNetNS: overridden(args.NetnsOverride),
+		log:      log,
+		store:    state.Store{Dir: cfg.CNIDir},
 		runner: delegate.Runner{
 			Path:     searchPath(cfg.BinDir, args.Path),
 			CacheDir: cfg.CNIDir,
 			Environ:  p.env.Environ,
 			Stderr:   p.env.Stderr,
+			Log:      log,
 		},
 		kube: sync.OnceValues(func() (*kube.Client, error) { return kube.New(cfg.Kubeconfig, p.env.Environ) }),
 	}, nil

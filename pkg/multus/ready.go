@@ -2,11 +2,16 @@ package multus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/containernetworking/cni/pkg/types"
+
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/config"
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/kube"
+	"github.com/seed-2ba21eab/multus-cni/pkg/internal/plan"
 )
 
 const (
@@ -39,5 +44,54 @@ func (c *call) ready(ctx context.Context) error {
 	}
 }
 
-// status would say whether ADD can succeed (STS-1).
-func (c *call) status(context.Context) error { return errNotSupported }
+// status says whether an ADD could succeed now. It asks nobody who might keep it waiting (STS-1).
+func (c *call) status(ctx context.Context) error {
+	if err := c.notReady(); err != nil {
+		return coded{types.ErrPluginNotAvailable, err}
+	}
+	master, err := c.master()
+	if err != nil {
+		return coded{types.ErrPluginNotAvailable, err}
+	}
+	if master == nil {
+		return nil
+	}
+	for i, plugin := range master.Plugins {
+		if _, err := c.runner.Find(plugin.Type); err != nil {
+			return coded{types.ErrPluginNotAvailable, fmt.Errorf("network %s: plugins[%d].type: %w", master.Name, i, err)}
+		}
+	}
+	if err := c.runner.Status(ctx, master); err != nil {
+		return fmt.Errorf("network %s: %w", master.Name, err)
+	}
+	return nil
+}
+
+// notReady is what of our own keeps an ADD from succeeding.
+func (c *call) notReady() error {
+	if c.faults != nil {
+		return c.faults
+	}
+	if file := c.cfg.ReadinessIndicatorFile; file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return fmt.Errorf("the default network is not ready: readinessindicatorfile: %w", err)
+		}
+	}
+	if _, err := c.kube(); err != nil && !errors.Is(err, kube.ErrNotConfigured) {
+		return err
+	}
+	return nil
+}
+
+// master is the configured master; nil where only the API server may know it.
+func (c *call) master() (*config.Network, error) {
+	refs, err := plan.Wanted(c.cfg, "", plan.Selections{})
+	if err != nil {
+		return nil, err
+	}
+	master := c.network(refs[0], nil)
+	if refs[0].Source == plan.Named && master.Err != nil {
+		return nil, nil
+	}
+	return master.Config, master.Err
+}

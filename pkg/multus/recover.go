@@ -20,11 +20,7 @@ const recoverBudget = 2 * time.Second
 // else from the configuration and what the API server says of the pod. The plan may be empty: then there is nothing to
 // release.
 func (c *call) recover(ctx context.Context, lost error) (*plan.Plan, error) {
-	cached, err := c.fromCache()
-	if err != nil {
-		c.log.Warn("the result cache cannot be read", "error", err)
-	}
-	if len(cached) > 0 {
+	if cached := c.fromCache(); len(cached) > 0 {
 		c.log.Warn("there is no plan for this sandbox; releasing what the result cache knows", "reason", lost)
 		return &plan.Plan{Sandbox: c.sandbox, Attachments: cached}, nil
 	}
@@ -39,20 +35,20 @@ func (c *call) recover(ctx context.Context, lost error) (*plan.Plan, error) {
 
 // fromCache lists the cached attachments of this container, the master first. Those that belong to another plan of the
 // container stay.
-func (c *call) fromCache() ([]plan.Attachment, error) {
+func (c *call) fromCache() []plan.Attachment {
 	cached, err := c.runner.CachedAttachments(c.sandbox.ContainerID)
 	if err != nil {
-		return nil, err
+		c.log.Error("the result cache cannot be read in full; what it does not show is not released", "error", oneLine(err))
 	}
 	others, err := c.store.OtherInterfaces(c.sandbox)
 	if err != nil {
-		return nil, err
+		c.log.Warn("other plans of this container cannot be read", "error", err)
 	}
 	cached = slices.DeleteFunc(cached, func(a plan.Attachment) bool { return slices.Contains(others, a.Interface) })
 	slices.SortStableFunc(cached, func(a, b plan.Attachment) int {
 		return strings.Compare(c.rank(a), c.rank(b))
 	})
-	return cached, nil
+	return cached
 }
 
 // rank sorts the master before the others, which go by interface name.

@@ -32,6 +32,11 @@ func sandboxOf(args *skel.CmdArgs) (plan.Sandbox, error) {
 	}, nil
 }
 
+// overridden reads CNI_NETNS_OVERRIDE as the CNI library does.
+func overridden(value string) bool {
+	return value == "1" || strings.EqualFold(value, "true")
+}
+
 // parseArgs reads CNI_ARGS, "KEY=value;KEY=value" (CNI specification, section 2).
 func parseArgs(text string) ([][2]string, error) {
 	var pairs [][2]string

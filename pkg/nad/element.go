@@ -60,7 +60,7 @@ type element struct {
 	warnings  []string
 }
 
-// set reads one key.
+// set reads one key, with null as if it were not there.
 func (e *element) set(m member) {
 	key := spelling(m.key)
 	if key == "" {
@@ -71,6 +71,9 @@ func (e *element) set(m member) {
 	}
 	if key != m.key {
 		e.warnings = append(e.warnings, fmt.Sprintf("key %s is read as %q, its standard spelling", quote(m.key), key))
+	}
+	if string(m.value.RawMessage) == "null" {
+		return
 	}
 	if before, ok := e.given[key]; ok {
 		if !bytes.Equal(before.value.RawMessage, m.value.RawMessage) {
@@ -86,7 +89,7 @@ func (e *element) fault(key, format string, args ...any) {
 	e.faults = append(e.faults, fault{key, fmt.Errorf(format, args...)})
 }
 
-// decode reads the value of a key, null as if the key were not there.
+// decode reads the value of a key.
 func (e *element) decode(key string, v value) {
 	target, wanted := e.target(key)
 	d := json.NewDecoder(bytes.NewReader(v.RawMessage))
@@ -169,8 +172,10 @@ func found(wrong *json.UnmarshalTypeError) string {
 // finish completes the selection and gives all its faults.
 func (e *element) finish(defaultNamespace string) []fault {
 	e.name = e.selection.Name
-	if err := e.selection.splitName(defaultNamespace); err != nil {
-		e.fault("namespace", "%w", err)
+	asked := e.selection.Namespace
+	e.selection.splitName(defaultNamespace)
+	if asked != "" && asked != e.selection.Namespace {
+		e.fault("namespace", "%s contradicts the name %s", quote(asked), quote(e.name))
 	}
 	if e.gateways != nil {
 		e.setGateways()
@@ -181,9 +186,11 @@ func (e *element) finish(defaultNamespace string) []fault {
 
 // unsaid drops what follows from a fault that is known already: a name of the wrong type is also empty.
 func (e *element) unsaid(faults []fault) []fault {
-	return slices.DeleteFunc(faults, func(f fault) bool {
-		return slices.ContainsFunc(e.faults, func(known fault) bool { return known.key == f.key })
-	})
+	known := map[string]bool{}
+	for _, f := range e.faults {
+		known[f.key] = true
+	}
+	return slices.DeleteFunc(faults, func(f fault) bool { return known[f.key] })
 }
 
 // setGateways keeps an empty list apart from none (ADD-7).

@@ -75,11 +75,8 @@ func (p *parser) short() {
 func (p *parser) item(index int, item string) {
 	name, ifname, asks := strings.Cut(item, "@")
 	selection := &NetworkSelectionElement{Name: name, InterfaceRequest: ifname}
-	err := selection.splitName(p.namespace)
+	selection.splitName(p.namespace)
 	faults := selection.check()
-	if err != nil {
-		faults = append(faults, fault{"namespace", err})
-	}
 	if asks && ifname == "" {
 		faults = append(faults, fault{"interface", errors.New("empty after '@'")})
 	}
@@ -104,15 +101,10 @@ func label(index int, name string) string {
 
 // splitName settles the namespace: the one within the name, the one of its own key, else the default. Both syntaxes
 // come here, so that a name means the same in each (NET-3, E010).
-func (e *NetworkSelectionElement) splitName(defaultNamespace string) error {
-	namespace, name, within := strings.Cut(e.Name, "/")
-	switch {
-	case within && e.Namespace != "" && e.Namespace != namespace:
-		return fmt.Errorf("%s contradicts the name %s", quote(e.Namespace), quote(e.Name))
-	case within:
+func (e *NetworkSelectionElement) splitName(defaultNamespace string) {
+	if namespace, name, within := strings.Cut(e.Name, "/"); within {
 		e.Namespace, e.Name = namespace, name
-	case e.Namespace == "":
+	} else if e.Namespace == "" {
 		e.Namespace = defaultNamespace
 	}
-	return nil
 }

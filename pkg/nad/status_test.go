@@ -69,6 +69,7 @@ var _ = DescribeTable("default gateways (STAT-2)",
 		Expect(statuses[0].Gateway).To(HaveExactElements(want))
 	},
 	Entry("none without a default route", `[{"dst":"198.51.100.0/24","gw":"192.0.2.9"}]`),
+	Entry("not of half the addresses", `[{"dst":"0.0.0.0/1","gw":"192.0.2.9"},{"dst":"128.0.0.0/1","gw":"192.0.2.9"}]`),
 	Entry("of 0.0.0.0/0", `[{"dst":"0.0.0.0/0","gw":"192.0.2.9"}]`, "192.0.2.9"),
 	Entry("of ::/0", `[{"dst":"::/0","gw":"2001:db8::9"}]`, "2001:db8::9"),
 	Entry("of a destination that is not given", `[{"gw":"192.0.2.9"}]`, "192.0.2.9"),

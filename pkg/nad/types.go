@@ -33,7 +33,7 @@ type NetworkSelectionElement struct {
 	PortMappingsRequest []*PortMapEntry `json:"portMappings,omitempty"`
 	// BandwidthRequest limits the traffic of this attachment.
 	BandwidthRequest *BandwidthEntry `json:"bandwidth,omitempty"`
-	// CNIArgs is merged into args.cni of each plugin of the attachment.
+	// CNIArgs is merged into args.cni of each plugin of the attachment. Numbers in it are json.Number.
 	CNIArgs *map[string]any `json:"cni-args,omitempty"`
 	// GatewayRequest asks for the pod's default route by this attachment: nil leaves the routes alone, an empty list
 	// keeps what the attachment's own configuration provides.

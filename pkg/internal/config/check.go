@@ -28,7 +28,6 @@ func (r *reader) check(cfg *Config) {
 	r.flagOr("allowTryDeleteOnErr", true)
 	for _, key := range []string{
 		"type", "ipam", "dns", "cniVersions", "disableCheck", "disableGC", "loadOnlyInlinedPlugins",
-		"cni.dev/valid-attachments", "cni.dev/attachments",
 	} {
 		r.raw(key) // known to the CNI specification, nothing to us
 	}

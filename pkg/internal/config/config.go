@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 
+	"github.com/containernetworking/cni/pkg/types"
+
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/logging"
 )
 
@@ -34,6 +36,7 @@ type Config struct {
 	ReadinessIndicatorFile string // path, empty if there is nothing to wait for
 	Logging                logging.Options
 	RuntimeConfig          map[string]json.RawMessage // capability arguments from the runtime
+	ValidAttachments       []types.GCAttachment       // of a GC; nil if there is no list
 
 	Warnings []string // what a log should say of the configuration
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/containernetworking/cni/pkg/types"
+
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/logging"
 )
 
@@ -52,6 +54,7 @@ func (r *reader) config() *Config {
 		AuxiliaryCNIChainName:  r.text("auxiliaryCNIChainName"),
 		ReadinessIndicatorFile: r.text("readinessindicatorfile"),
 		RuntimeConfig:          r.values("runtimeConfig"),
+		ValidAttachments:       r.validAttachments("cni.dev/attachments", "cni.dev/valid-attachments"),
 	}
 }
 
@@ -124,4 +127,25 @@ func (r *reader) values(key string) map[string]json.RawMessage {
 		values[m.name] = m.value
 	}
 	return values
+}
+
+// validAttachments reads the list of a GC, under the last of the keys that is given (CNI specification, section 2).
+func (r *reader) validAttachments(keys ...string) []types.GCAttachment {
+	var valid []types.GCAttachment
+	for _, key := range keys {
+		if _, given := r.raw(key); !given {
+			continue
+		}
+		valid = []types.GCAttachment{}
+		for i, raw := range r.elements(key) {
+			attachment := types.GCAttachment{}
+			if raw[0] != '{' {
+				r.wrong(index(key, i), "an object", raw)
+			} else if err := json.Unmarshal(raw, &attachment); err != nil || attachment.ContainerID == "" {
+				r.fault(index(key, i), "must have containerID and ifname, both strings")
+			}
+			valid = append(valid, attachment)
+		}
+	}
+	return valid
 }

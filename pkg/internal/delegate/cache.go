@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/containernetworking/cni/pkg/types"
 	"github.com/containernetworking/cni/pkg/types/create"
+	"github.com/containernetworking/cni/pkg/utils"
 
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/config"
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/plan"
@@ -186,6 +188,28 @@ func (r Runner) CachedAttachments(containerID string) ([]plan.Attachment, error)
 		}
 	}
 	return attachments, errors.Join(faults...)
+}
+
+// CachedContainers are the containers that the cache knows, in lexical order. Entries that cannot be read are passed
+// over: nobody can tell whose they are.
+func (r Runner) CachedContainers() ([]string, error) {
+	entries, err := os.ReadDir(r.cacheDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("result cache: %w", err)
+	}
+	var containers []string
+	for _, entry := range entries {
+		text, err := os.ReadFile(filepath.Join(r.cacheDir(), entry.Name()))
+		if err != nil {
+			continue
+		}
+		var known cached
+		if json.Unmarshal(text, &known) == nil && known.Kind == cacheKind && utils.ValidateContainerID(known.ContainerID) == nil {
+			containers = append(containers, known.ContainerID)
+		}
+	}
+	slices.Sort(containers)
+	return slices.Compact(containers), nil
 }
 
 // cachedAttachment reads one entry; nil if it turns out to be another container's.

@@ -24,6 +24,8 @@ func (s step) stdin() ([]byte, error) {
 		{"cniVersion", s.attachment.Config.CNIVersion},
 		{"prevResult", s.prevResultToHand()},
 		{"runtimeConfig", s.runtimeConfig()},
+		{"cni.dev/valid-attachments", s.validAttachments()},
+		{"cni.dev/attachments", s.validAttachments()}, // as early texts of the specification call it
 	}
 	for _, key := range keys {
 		if key.value == nil {
@@ -63,6 +65,13 @@ func (s step) runtimeConfig() any {
 		return nil
 	}
 	return declared
+}
+
+func (s step) validAttachments() any {
+	if s.valid == nil {
+		return nil
+	}
+	return s.valid
 }
 
 // environ is the plugin's environment: base, with the parameters of the CNI specification, section 2.

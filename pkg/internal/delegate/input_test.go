@@ -42,7 +42,7 @@ var _ = Describe("what a plugin is given", func() {
 		func(plugin, want string) {
 			a := attachment(`{"cniVersion":"1.0.0","name":"n1","plugins":[` + plugin + `]}`)
 			a.CapabilityArgs = map[string]json.RawMessage{
-				"ips": json.RawMessage(`["192.0.2.4/24"]`), "bandwidth": json.RawMessage(`{"ingressRate":12345678901234567890}`),
+				"ips": json.RawMessage(`["192.0.2.4/24"]`), "bandwidth": json.RawMessage(`{"ingressRate":12345678901234567890,"x":"<&>"}`),
 			}
 			for _, verb := range []func() error{
 				func() error { _, err := runner.Add(ctx, sandbox(), a); return err },
@@ -54,7 +54,7 @@ var _ = Describe("what a plugin is given", func() {
 			}
 		},
 		Entry("one", `{"type":"one","capabilities":{"ips":true}}`, `{"ips":["192.0.2.4/24"]}`),
-		Entry("with numbers as they are", `{"type":"one","capabilities":{"bandwidth":true}}`, `{"bandwidth":{"ingressRate":12345678901234567890}}`),
+		Entry("with numbers and signs as they are", `{"type":"one","capabilities":{"bandwidth":true}}`, `{"bandwidth":{"ingressRate":12345678901234567890,"x":"<&>"}}`),
 		Entry("not those declared false", `{"type":"one","capabilities":{"ips":false}}`, ``),
 		Entry("not those that nobody gave", `{"type":"one","capabilities":{"mac":true}}`, ``),
 		Entry("leaving a runtimeConfig of its own", `{"type":"one","runtimeConfig":{"mac":"x"},"capabilities":{"mac":true}}`, `{"mac":"x"}`),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 
 	"github.com/containernetworking/cni/pkg/invoke"
@@ -22,11 +23,12 @@ var ErrNoCheck = errors.New("the network takes no CHECK")
 // Runner runs the verbs of attachments. It walks an attachment's plugins itself: libcni's DEL stops at the first one
 // that fails (DEL-3), libcni decodes each configuration and encodes it again, and does not write its cache atomically.
 type Runner struct {
-	Path     []string    // directories searched for plugins, in order; the plugins' CNI_PATH
-	CacheDir string      // results of ADD are kept in its directory "results"
-	Environ  []string    // the plugins' environment but for the CNI variables, "KEY=value" (INV-4)
-	Stderr   io.Writer   // gets the plugins' stderr; nil: nobody does
-	Exec     invoke.Exec // runs plugins; nil: as processes
+	Path     []string     // directories searched for plugins, in order; the plugins' CNI_PATH
+	CacheDir string       // results of ADD are kept in its directory "results"
+	Environ  []string     // the plugins' environment but for the CNI variables, "KEY=value" (INV-4)
+	Stderr   io.Writer    // gets the plugins' stderr; nil: nobody does
+	Exec     invoke.Exec  // runs plugins; nil: as processes
+	Log      *slog.Logger // nil: nothing is logged
 }
 
 // Add attaches and gives the last plugin's result, in the version that this plugin chose. The result is in the cache
@@ -55,16 +57,38 @@ func (r Runner) Add(ctx context.Context, box plan.Sandbox, a plan.Attachment) (t
 // Del detaches: each plugin gets its DEL, in reverse order, whatever became of the others (DEL-3). The cached result
 // goes when all of them have succeeded. The error joins those of all plugins.
 func (r Runner) Del(ctx context.Context, box plan.Sandbox, a plan.Attachment) error {
-	prev := r.prevResultForDel(box, a)
+	cached, unreadable := r.CachedResult(box, a)
+	attached := cached != nil || unreadable != nil
+	if !atLeast040(a.Config.CNIVersion) {
+		cached = nil
+	}
 	var faults []error
 	for _, plugin := range slices.Backward(a.Config.Plugins) {
-		_, err := r.run(ctx, step{verb: "DEL", sandbox: box, attachment: a, plugin: plugin, prevResult: prev})
+		_, err := r.run(ctx, step{verb: "DEL", sandbox: box, attachment: a, plugin: plugin, prevResult: cached})
+		if !attached && refusesVersion(err) {
+			r.log().Warn("nothing to release: the plugin does not speak the network's version, and so was never attached", "network", a.Network, "error", err)
+			continue
+		}
 		faults = append(faults, err)
 	}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
 	return r.removeResult(box, a)
+}
+
+// refusesVersion tells of an error that no repetition changes. Where the ADD did not come to its end it is the reason,
+// and a runtime would repeat the DEL for ever (E085).
+func refusesVersion(err error) bool {
+	var failed *Error
+	return errors.As(err, &failed) && failed.Code == types.ErrIncompatibleCNIVersion
+}
+
+func (r Runner) log() *slog.Logger {
+	if r.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Log
 }
 
 // Check gives each plugin its CHECK, in order, up to the first that fails. The error is ErrNoCheck where the network
@@ -89,26 +113,14 @@ func (r Runner) Check(ctx context.Context, box plan.Sandbox, a plan.Attachment) 
 	return nil
 }
 
-// prevResultForDel is the cached result for versions whose DEL takes one. Without it a plugin still releases what it
-// can, so a cache that cannot be read is no reason to fail (E038).
-func (r Runner) prevResultForDel(box plan.Sandbox, a plan.Attachment) types.Result {
-	if !atLeast040(a.Config.CNIVersion) {
-		return nil
-	}
-	prev, err := r.CachedResult(box, a)
-	if err != nil {
-		return nil
-	}
-	return prev
-}
-
 // step is one plugin's turn in a verb.
 type step struct {
 	verb       string
 	sandbox    plan.Sandbox
 	attachment plan.Attachment
 	plugin     config.Plugin
-	prevResult types.Result // nil: none
+	prevResult types.Result         // nil: none
+	valid      []types.GCAttachment // of a GC; nil: it is none
 }
 
 // run gives what the plugin printed. The error is an *Error.

@@ -107,6 +107,17 @@ var _ = Describe("a verb", func() {
 		Expect(runner.CachedResult(sandbox(), attachment(chain))).To(BeNil())
 	})
 
+	It("DEL is done with a plugin that refuses the version, where the ADD never came to its end (E085)", func() {
+		exec.answer = func(t turn) ([]byte, error) {
+			if t.plugin == "two" {
+				return nil, types.NewError(types.ErrIncompatibleCNIVersion, "incompatible CNI versions", "")
+			}
+			return nil, nil
+		}
+		Expect(runner.Del(ctx, sandbox(), attachment(chain))).To(Succeed())
+		Expect(exec.order()).To(Equal([]string{"DEL three", "DEL two", "DEL one"}))
+	})
+
 	It("DEL succeeds again on what is detached (DEL-5)", func() {
 		Expect(runner.Del(ctx, sandbox(), attachment(chain))).To(Succeed())
 		Expect(runner.Del(ctx, sandbox(), attachment(chain))).To(Succeed())

@@ -19,7 +19,7 @@ var _ = Describe("the kubelet's checkpoint, where there is no socket (DEV-2)", f
 		func(ctx context.Context, entries string, want Pool) {
 			k := newKubelet()
 			k.writeCheckpoint(checkpointOf(entries))
-			Expect(Allocated(ctx, k.dir, Pod{UID: "u1"})).To(Equal(want))
+			Expect(Allocated(ctx, k.Dir, Pod{UID: "u1"})).To(Equal(want))
 		},
 		Entry("a list", `{"PodUID":"u1","ContainerName":"c","ResourceName":"a/b","DeviceIDs":["y","x"],"AllocResp":"AA=="}`,
 			Pool{"a/b": {"y", "x"}}),
@@ -44,8 +44,8 @@ var _ = Describe("the kubelet's checkpoint, where there is no socket (DEV-2)", f
 		func(ctx context.Context, content, want string) {
 			k := newKubelet()
 			k.writeCheckpoint(content)
-			_, err := Allocated(ctx, k.dir, Pod{UID: "u1"})
-			Expect(err).To(MatchError(And(ContainSubstring(k.checkpoint()), ContainSubstring(want))))
+			_, _, err := Allocated(ctx, k.Dir, Pod{UID: "u1"})
+			Expect(err).To(MatchError(And(ContainSubstring(k.Checkpoint()), ContainSubstring(want))))
 		},
 		Entry("empty file", "", "unexpected end"),
 		Entry("truncated", `{"Data":{"PodDeviceEntries":[{"PodUID":"u1"`, "unexpected end"),
@@ -63,22 +63,22 @@ var _ = Describe("the kubelet's checkpoint, where there is no socket (DEV-2)", f
 	It("is refused where it is larger than any real one", func(ctx context.Context) {
 		k := newKubelet()
 		k.writeCheckpoint("")
-		Expect(os.Truncate(k.checkpoint(), maxSize+1)).To(Succeed())
-		_, err := Allocated(ctx, k.dir, Pod{UID: "u1"})
-		Expect(err).To(MatchError(ContainSubstring("%s: larger than 16777216 bytes", k.checkpoint())))
+		Expect(os.Truncate(k.Checkpoint(), maxSize+1)).To(Succeed())
+		_, _, err := Allocated(ctx, k.Dir, Pod{UID: "u1"})
+		Expect(err).To(MatchError(ContainSubstring("%s: larger than 16777216 bytes", k.Checkpoint())))
 	})
 
 	It("cannot be searched without the pod's UID", func(ctx context.Context) {
 		k := newKubelet()
 		k.writeCheckpoint(checkpointOf(`{"PodUID":"","ContainerName":"c","ResourceName":"a/b","DeviceIDs":["a"]}`))
-		_, err := Allocated(ctx, k.dir, Pod{Namespace: "blue", Name: "web-0"})
+		_, _, err := Allocated(ctx, k.Dir, Pod{Namespace: "blue", Name: "web-0"})
 		Expect(err).To(MatchError(ContainSubstring("the UID of this pod is not known")))
 	})
 
 	It("says where it looked when there is neither", func(ctx context.Context) {
 		k := newKubelet()
-		_, err := Allocated(ctx, k.dir, Pod{UID: "u1"})
+		_, _, err := Allocated(ctx, k.Dir, Pod{UID: "u1"})
 		Expect(err).To(MatchError(fs.ErrNotExist))
-		Expect(err).To(MatchError(And(ContainSubstring(k.socket()), ContainSubstring(k.checkpoint()))))
+		Expect(err).To(MatchError(And(ContainSubstring(k.Socket()), ContainSubstring(k.Checkpoint()))))
 	})
 })

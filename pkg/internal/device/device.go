@@ -19,19 +19,32 @@ type Pod struct {
 }
 
 // Allocated returns the devices that the kubelet with the given root directory allocated to the pod; a pod without any
-// gets an empty Pool. The checkpoint is read only where there is no PodResources socket (DEV-2, E101): a kubelet that
-// has one and does not answer is an error, never "no devices". With neither source the error is fs.ErrNotExist.
-func Allocated(ctx context.Context, kubeletDir string, pod Pod) (Pool, error) {
+// gets an empty Pool. Where the PodResources socket does not answer, or not well, the kubelet's checkpoint takes its
+// place (DEV-2), and a warning says so, unless there is no such socket on this node. Without a checkpoint a socket that
+// failed is an error, never "no devices" (E104). With neither the error is fs.ErrNotExist.
+func Allocated(ctx context.Context, kubeletDir string, pod Pod) (pool Pool, warnings []string, err error) {
 	socket := filepath.Join(kubeletDir, "pod-resources", "kubelet.sock")
-	pool, err := askKubelet(ctx, socket, pod)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return pool, err
+	pool, unanswered := askKubelet(ctx, socket, pod)
+	if unanswered == nil {
+		return pool, nil, nil
+	}
+	if ctx.Err() != nil {
+		return nil, nil, unanswered
 	}
 	pool, err = readCheckpoint(filepath.Join(kubeletDir, "device-plugins", "kubelet_internal_checkpoint"), pod.UID)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no kubelet socket %s, and %w", socket, err)
+	noSocket := errors.Is(unanswered, fs.ErrNotExist)
+	switch {
+	case err != nil && noSocket:
+		return nil, nil, fmt.Errorf("no kubelet socket %s, and %w", socket, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, unanswered
+	case err != nil:
+		return nil, nil, fmt.Errorf("%w; and %w", unanswered, err)
+	case noSocket:
+		return pool, nil, nil
+	default:
+		return pool, []string{"devices are taken from the kubelet's checkpoint: " + unanswered.Error()}, nil
 	}
-	return pool, err
 }
 
 // add keeps the first place of an ID that is listed again: two containers may share a device.

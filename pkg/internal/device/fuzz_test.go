@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/seed-2ba21eab/multus-cni/test/fake/kubelet"
 )
 
 // check holds what every accepted source must give: named resources, named devices, each once.
@@ -41,8 +43,8 @@ func FuzzCheckpoint(f *testing.F) {
 }
 
 func FuzzPodResources(f *testing.F) {
-	f.Add(podResources("blue", "web-0", container("app", devices("a/b", 1, "y", "x"), devices("a/b", 0, "z"))))
-	f.Add(slices.Concat(podResources("red", "web-0"), podResources("blue", "web-0", container("app", devices("a/b", -1, "x")))))
+	f.Add(kubelet.Pod("blue", "web-0", kubelet.Container("app", kubelet.Devices("a/b", 1, "y", "x"), kubelet.Devices("a/b", 0, "z"))))
+	f.Add(slices.Concat(kubelet.Pod("red", "web-0"), kubelet.Pod("blue", "web-0", kubelet.Container("app", kubelet.Devices("a/b", -1, "x")))))
 	f.Add([]byte("garbage"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		pool, err := parsePodResources(raw, blue)

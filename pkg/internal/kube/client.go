@@ -57,13 +57,20 @@ func (c *Client) PodOnce(ctx context.Context, namespace, name string) (*Pod, err
 }
 
 func (c *Client) pod(ctx context.Context, namespace, name string) (*Pod, error) {
+	_, found, err := c.rawPod(ctx, namespace, name)
+	return found, err
+}
+
+// rawPod gives the whole object too.
+func (c *Client) rawPod(ctx context.Context, namespace, name string) ([]byte, *Pod, error) {
 	asked := request{verb: get, resource: pods, namespace: namespace, name: name}
 	var answer struct{ Metadata Pod }
-	if err := c.read(ctx, asked, &answer); err != nil {
-		return nil, err
+	raw, err := c.read(ctx, asked, &answer)
+	if err != nil {
+		return nil, nil, err
 	}
 	found := answer.Metadata
-	return &found, c.checkIdentity(asked, found.Namespace, found.Name)
+	return raw, &found, c.checkIdentity(asked, found.Namespace, found.Name)
 }
 
 // Definition reads a NetworkAttachmentDefinition. Errors of the request are a *Error.
@@ -72,7 +79,7 @@ func (c *Client) Definition(ctx context.Context, namespace, name string) (*nad.D
 	var found nad.Definition
 	err := c.retry(ctx, func(ctx context.Context) error {
 		found = nad.Definition{}
-		if err := c.read(ctx, asked, &found); err != nil {
+		if _, err := c.read(ctx, asked, &found); err != nil {
 			return err
 		}
 		return c.checkIdentity(asked, found.Metadata.Namespace, found.Metadata.Name)
@@ -83,13 +90,14 @@ func (c *Client) Definition(ctx context.Context, namespace, name string) (*nad.D
 	return &found, nil
 }
 
-func (c *Client) read(ctx context.Context, asked request, into any) error {
+// read makes one attempt and decodes the object that was answered.
+func (c *Client) read(ctx context.Context, asked request, into any) ([]byte, error) {
 	body, err := c.send(ctx, asked)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return c.garbled(asked, err)
+		return nil, c.garbled(asked, err)
 	}
-	return nil
+	return body, nil
 }

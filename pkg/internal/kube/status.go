@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,17 +48,16 @@ func (c *Client) patchStatus(ctx context.Context, pod Pod, value string) error {
 // updateStatus reads the pod and writes it back with the annotation: for clusters whose RBAC grants "update" but not
 // "patch". The resource version and UID that were read make the API server refuse it if either has changed.
 func (c *Client) updateStatus(ctx context.Context, pod Pod, value string) error {
-	asked := request{verb: get, resource: pods, namespace: pod.Namespace, name: pod.Name}
-	read, err := c.send(ctx, asked)
+	raw, found, err := c.rawPod(ctx, pod.Namespace, pod.Name)
 	if err != nil {
 		return c.orGone(ctx, pod, err)
 	}
-	body, uid, err := annotate(read, value)
-	if err != nil {
-		return c.garbled(asked, err)
+	if pod.UID != "" && found.UID != pod.UID {
+		return fmt.Errorf("%w: the pod of that name has UID %s instead of %s", ErrGone, found.UID, pod.UID)
 	}
-	if pod.UID != "" && uid != pod.UID {
-		return fmt.Errorf("%w: the pod of that name has UID %s instead of %s", ErrGone, uid, pod.UID)
+	body, err := annotate(raw, found.Annotations, value)
+	if err != nil {
+		return err
 	}
 	return c.write(ctx, pod, request{
 		verb: update, resource: podStatus, namespace: pod.Namespace, name: pod.Name,
@@ -90,7 +90,7 @@ func (c *Client) ClearStatus(ctx context.Context, namespace, name, uid, old stri
 // write sends a change of the pod, and makes sure that it was the API server who took it.
 func (c *Client) write(ctx context.Context, pod Pod, r request) error {
 	var answer struct{ Metadata Pod }
-	if err := c.read(ctx, r, &answer); err != nil {
+	if _, err := c.read(ctx, r, &answer); err != nil {
 		return c.orGone(ctx, pod, err)
 	}
 	return c.checkIdentity(r, answer.Metadata.Namespace, answer.Metadata.Name)
@@ -152,28 +152,24 @@ func clearPatch(uid, old string) ([]byte, error) {
 	})
 }
 
-// annotate sets the annotation in a pod as it was read, leaving all else as it is, and returns the pod's UID.
-func annotate(pod []byte, value string) (annotated []byte, uid string, err error) {
+// annotate sets the annotation beside the others of a pod as it was read, and leaves all else as it is.
+func annotate(pod []byte, others map[string]string, value string) ([]byte, error) {
 	var object, metadata map[string]json.RawMessage
-	var known Pod
 	if err := json.Unmarshal(pod, &object); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if err := errors.Join(json.Unmarshal(object["metadata"], &metadata), json.Unmarshal(object["metadata"], &known)); err != nil {
-		return nil, "", fmt.Errorf("metadata: %w", err)
+	if err := json.Unmarshal(object["metadata"], &metadata); err != nil {
+		return nil, err
 	}
-	annotations := map[string]string{nad.StatusAnnotation: value}
-	for key, other := range known.Annotations {
-		if key != nad.StatusAnnotation {
-			annotations[key] = other
-		}
-	}
+	annotations := map[string]string{}
+	maps.Copy(annotations, others)
+	annotations[nad.StatusAnnotation] = value
+	var err error
 	if metadata["annotations"], err = json.Marshal(annotations); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if object["metadata"], err = json.Marshal(metadata); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	annotated, err = json.Marshal(object)
-	return annotated, known.UID, err
+	return json.Marshal(object)
 }

@@ -98,6 +98,19 @@ var _ = Describe("the status", func() {
 		Expect(api.Count(fake.UpdateStatus)).To(BeZero())
 	})
 
+	DescribeTable("is not written back on top of garbage",
+		func(ctx SpecContext, garbage string) {
+			api, client := serve()
+			api.Fail(fake.PatchStatus, 1, 403, "")
+			api.Inject(fake.Fault{Kind: fake.GetPod, Garbage: garbage})
+			Expect(client.SetStatus(ctx, "blue", "web-0", uid, value)).To(MatchError(ContainSubstring("is not the object")))
+			Expect(api.Count(fake.UpdateStatus)).To(BeZero())
+		},
+		Entry("no metadata", `{"metadata":null}`),
+		Entry("no object", `null`),
+		Entry("a page", "<html>"),
+	)
+
 	It("names the right that is missing if neither is granted (STAT-3)", func(ctx SpecContext) {
 		api, client := serve()
 		api.Fail(fake.PatchStatus, fake.Always, 403, "")

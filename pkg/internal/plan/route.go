@@ -158,6 +158,15 @@ func sandboxInterfaces(attachment Attachment, result *types100.Result) []string 
 	return names
 }
 
+// Interfaces are the interfaces that an attachment's result says to be in the sandbox.
+func Interfaces(outcome Outcome) ([]string, error) {
+	result, err := types100.NewResultFromResult(outcome.Result)
+	if err != nil {
+		return nil, fmt.Errorf("network %s: result: %w", outcome.Attachment.Network, err)
+	}
+	return sandboxInterfaces(outcome.Attachment, result), nil
+}
+
 // isDefault recognises the default route of a family: 0.0.0.0/0, ::/0, or no destination and a gateway of the family.
 func isDefault(route *types.Route, ipv6 bool) bool {
 	if route.Table != nil && *route.Table != mainTable {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/containernetworking/plugins/pkg/ns"
 	"github.com/vishvananda/netlink"
@@ -44,6 +45,19 @@ func IsNamespace(path string) bool {
 		return false
 	}
 	return file.Close() == nil
+}
+
+// IsOurs reports whether it is the network namespace that this process runs in.
+func (n *Namespace) IsOurs() (bool, error) {
+	theirs, err := os.Stat(n.path)
+	if err != nil {
+		return false, fmt.Errorf("network namespace %s: %w", n.path, err)
+	}
+	ours, err := os.Stat("/proc/thread-self/ns/net")
+	if err != nil {
+		return false, fmt.Errorf("network namespace of this process: %w", err)
+	}
+	return os.SameFile(ours, theirs), nil
 }
 
 // Interfaces lists the names taken in the namespace, in the kernel's order. Alternative names are among them: the

@@ -95,6 +95,16 @@ var _ = Describe("a network namespace", func() {
 		Expect(places()).To(Equal(before))
 	})
 
+	It("is told from the one that this process runs in", func() {
+		_, path := namespace()
+		for at, ours := range map[string]bool{path: false, "/proc/self/ns/net": true} {
+			open, err := sandbox.Open(at)
+			Expect(err).NotTo(HaveOccurred())
+			defer open.Close()
+			Expect(open.IsOurs()).To(Equal(ours), at)
+		}
+	})
+
 	It("can be closed twice", func() {
 		_, path := namespace()
 		open, err := sandbox.Open(path)
