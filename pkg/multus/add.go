@@ -64,6 +64,9 @@ func (c *call) plan(ctx context.Context, pod *pod) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if pod != nil {
+		pod.independent = pod.unread && !slices.ContainsFunc(refs, plan.Ref.NeedsAPI)
+	}
 	return plan.Build(c.gather(ctx, pod, refs))
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -24,6 +26,9 @@ func (c *call) gather(ctx context.Context, pod *pod, refs []plan.Ref) plan.Input
 	}
 	for _, ref := range refs {
 		network := c.network(ref, definitions[key(ref)])
+		if network.Err == nil && network.Config == nil {
+			continue // an auxiliary chain without plugins
+		}
 		if network.Err == nil {
 			network.Err = network.Config.CallsItself(c.env.Self)
 		}
@@ -88,6 +93,8 @@ func (c *call) network(ref plan.Ref, answer *definition) plan.Network {
 		return plan.Network{Ref: ref, Name: ref.Inline.Name, Config: ref.Inline}
 	case ref.Source == plan.Path:
 		return fromPath(ref)
+	case ref.Source == plan.Chain:
+		return c.chain(ref)
 	case answer == nil:
 		return c.fromConfDir(ref, errors.New("no API server was asked"))
 	case ref.Source == plan.Named && isNotFound(answer.err):
@@ -105,6 +112,26 @@ func fromPath(ref plan.Ref) plan.Network {
 		return plan.Network{Ref: ref, Name: ref.Name, Err: fmt.Errorf("%s: %w", ref.Field, err)}
 	}
 	return plan.Network{Ref: ref, Name: network.Name, Config: network}
+}
+
+// chain reads the plugins beside the cluster network's configuration. It has no configuration if there are none.
+func (c *call) chain(ref plan.Ref) plan.Network {
+	network, err := config.LoadChain(c.dirOfClusterNetwork(), ref.Name, c.cfg.CNIVersion)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", ref.Field, err)
+	}
+	return plan.Network{Ref: ref, Name: ref.Name, Config: network, Err: err}
+}
+
+func (c *call) dirOfClusterNetwork() string {
+	path := c.cfg.ClusterNetwork
+	if !strings.Contains(path, "/") {
+		return c.cfg.ConfDir
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path
+	}
+	return filepath.Dir(path)
 }
 
 // explain says how a NAD that was not found came to be looked for in its namespace (NET-14).

@@ -19,6 +19,7 @@ const (
 	Definition               // a NAD by namespace and name
 	Named                    // a NAD by namespace and name, else a file in confDir whose JSON name it is
 	Path                     // a file, or the first file of a directory
+	Chain                    // all plugins of a directory, if there are any (auxiliaryCNIChainName)
 )
 
 // Ref names one network that a sandbox is to get, before anything of it has been read.
@@ -37,12 +38,15 @@ func (r Ref) Network() string {
 	switch {
 	case r.Inline != nil:
 		return r.Inline.Name
-	case r.Source == Path:
+	case r.Source == Path, r.Source == Chain:
 		return r.Name
 	default:
 		return r.Namespace + "/" + r.Name
 	}
 }
+
+// NeedsAPI says whether the API server has to be asked for the network.
+func (r Ref) NeedsAPI() bool { return r.Source == Definition || r.Source == Named }
 
 // Selections is what a pod asks for by its annotations (NET-1).
 type Selections struct {
@@ -51,7 +55,7 @@ type Selections struct {
 }
 
 // Wanted lists the networks of one sandbox, the master first: what the node's configuration names, then what the pod
-// selects. namespace is the pod's, empty without a pod identity. The error names every reference that namespace
+// selects, last the auxiliary chain. namespace is the pod's, empty without a pod identity. The error names every reference that namespace
 // isolation forbids (NET-10).
 func Wanted(cfg *config.Config, namespace string, selected Selections) ([]Ref, error) {
 	refs := configured(cfg, namespace)
@@ -60,6 +64,9 @@ func Wanted(cfg *config.Config, namespace string, selected Selections) ([]Ref, e
 	}
 	for i, element := range selected.Networks {
 		refs = append(refs, selection(fmt.Sprintf("%s[%d]", nad.NetworksAnnotation, i), element))
+	}
+	if cfg.ClusterNetwork != "" && cfg.AuxiliaryCNIChainName != "" {
+		refs = append(refs, Ref{Source: Chain, Field: "auxiliaryCNIChainName", Name: cfg.AuxiliaryCNIChainName})
 	}
 	var faults []error
 	for _, ref := range refs {
