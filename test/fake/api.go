@@ -26,6 +26,7 @@ type API struct {
 
 	mu       sync.Mutex
 	server   *http.Server // nil while it refuses connections
+	listener net.Listener // of the server
 	store    store
 	faults   []*Fault
 	latency  time.Duration
@@ -57,7 +58,11 @@ func NewAPI(options ...Option) (*API, error) {
 }
 
 // URL is the server's address as a kubeconfig has it.
-func (a *API) URL() string { return "https://" + a.address }
+func (a *API) URL() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return "https://" + a.address
+}
 
 // Close ends the server and every request under way.
 func (a *API) Close() {
@@ -68,12 +73,13 @@ func (a *API) Close() {
 // Refuse ends all connections and refuses new ones until Accept is called.
 func (a *API) Refuse() {
 	a.mu.Lock()
-	server := a.server
-	a.server = nil
-	a.mu.Unlock()
-	if server != nil {
-		server.Close() // nothing that a test could do about an error
+	defer a.mu.Unlock()
+	if a.server == nil {
+		return
 	}
+	a.listener.Close() // which the server may not have begun to use
+	a.server.Close()
+	a.server = nil
 }
 
 // Silence ends all connections. New ones are accepted, but nothing is ever said on them, until Refuse and Accept.
@@ -98,7 +104,7 @@ func (a *API) listen(silent bool) error {
 	if err != nil {
 		return err
 	}
-	a.address = listener.Addr().String()
+	a.address, a.listener = listener.Addr().String(), listener
 	a.server = a.newServer()
 	go a.server.ServeTLS(counted{listener, a, silent}, "", "") // ends with http.ErrServerClosed
 	return nil

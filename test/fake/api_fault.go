@@ -72,8 +72,8 @@ func (a *API) fault(kind Kind) Fault {
 	return due
 }
 
-// happen lets the fault take its course as far as it comes before an answer, and says whether there is to be one.
-func (f Fault) happen(r *http.Request) (goOn bool) {
+// happen lets the fault take its course as far as it comes before an answer. If there is to be none it does not return.
+func (f Fault) happen(r *http.Request) {
 	if f.Latency > 0 {
 		wait(r, f.Latency)
 	}
@@ -83,8 +83,13 @@ func (f Fault) happen(r *http.Request) (goOn bool) {
 	if f.Reset {
 		reset(r)
 	}
-	return !f.Hang && !f.Reset
+	if f.Reset || r.Context().Err() != nil {
+		abort()
+	}
 }
+
+// abort ends the connection, or the stream of an HTTP/2 connection, in the way that net/http provides for.
+func abort() { panic(http.ErrAbortHandler) }
 
 // spoil makes the fault of an answer.
 func (f Fault) spoil(t target, method string, good answer) answer {
@@ -121,7 +126,7 @@ func (f Fault) write(w http.ResponseWriter, r *http.Request, a answer) {
 		wait(r, f.SlowBody)
 	}
 	if f.Cut {
-		panic(http.ErrAbortHandler) // how net/http is told to end the connection
+		abort()
 	}
 	w.Write(a.body[half:])
 }

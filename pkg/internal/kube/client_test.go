@@ -185,7 +185,7 @@ var _ = Describe("reading", func() {
 		Entry("half an answer", func(api *fake.API) error { api.Inject(fake.Fault{SlowBody: time.Hour}); return nil }),
 	)
 
-	It("ends when it is cancelled (INV-6)", func(ctx SpecContext) {
+	It("ends when it is cancelled (INV-6)", SpecTimeout(time.Minute), func(ctx SpecContext) {
 		api, client := serve()
 		api.Inject(fake.Fault{Hang: true})
 		ctx2, cancel := context.WithCancel(ctx)
@@ -194,7 +194,7 @@ var _ = Describe("reading", func() {
 			_, err := client.Pod(ctx2, "blue", "web-0")
 			done <- err
 		}()
-		Eventually(func() int { return api.Count(fake.GetPod) }).Should(Equal(1))
+		Eventually(ctx, func() int { return api.Count(fake.GetPod) }).Should(Equal(1))
 		cancel()
 		var err error
 		Eventually(ctx, done).Should(Receive(&err))
