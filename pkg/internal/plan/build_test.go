@@ -119,6 +119,11 @@ var _ = Describe("Build", func() {
 		Expect(*built.Attachments[1].MustCarry).To(Equal(Carried{IPs: []string{"192.0.2.4/24", "2001:db8::4"}, MAC: "02:00:00:00:00:01"}))
 	})
 
+	It("refuses several addresses that host-local would get through CNI_ARGS: it fails on them, on DEL too (NET-6)", func() {
+		_, err := Build(input(selected(`{"cniVersion":"1.0.0","type":"fake","ipam":{"type":"host-local"}}`, nad.NetworkSelectionElement{IPRequest: []string{"192.0.2.4", "2001:db8::4"}})))
+		Expect(err).To(MatchError(And(ContainSubstring("network blue/n"), ContainSubstring("capabilities.ips"))))
+	})
+
 	It("tells plugins to ignore CNI_ARGS that they do not know, when it adds some", func() {
 		in := input(selected(plain, nad.NetworkSelectionElement{MacRequest: "02:00:00:00:00:01"}))
 		in.Sandbox.Args = nil

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,9 +50,18 @@ func (a *Attachment) requestAddresses(addresses []string) error {
 	if a.Config.Declares("ips") {
 		return a.capability("ips", addresses)
 	}
+	if len(addresses) > 1 && a.leasesLocally() {
+		return errors.New("ips: several addresses are asked for, which host-local takes by capability alone, but no plugin of the network declares capabilities.ips")
+	}
 	a.Args = with(a.Args, "IP", strings.Join(addresses, ","))
 	a.mustCarry().IPs = addresses
 	return nil
+}
+
+// leasesLocally finds host-local. It fails on a list in CNI_ARGS, on DEL as well: what is attached with one can never
+// be detached.
+func (a *Attachment) leasesLocally() bool {
+	return slices.ContainsFunc(a.Config.Plugins, func(plugin config.Plugin) bool { return plugin.IPAM == "host-local" })
 }
 
 // requestMAC does for the MAC address what requestAddresses does for addresses.

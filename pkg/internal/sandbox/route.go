@@ -40,7 +40,7 @@ func (n *Namespace) RemoveDefaultRoutes(ifname string, ipv6 bool) error {
 	return nil
 }
 
-// AddDefaultRoute adds a default route to table main. One that is there already, the very same, is no error.
+// AddDefaultRoute adds a default route to table main. One of the same metric that is in the way is an error (E152).
 func (n *Namespace) AddDefaultRoute(gateway Gateway) error {
 	link, err := n.handle.LinkByName(gateway.Interface)
 	if err != nil {
@@ -89,18 +89,34 @@ func (n *Namespace) defaultRoutes(link netlink.Link, ipv6 bool) ([]netlink.Route
 	if ipv6 {
 		family = netlink.FAMILY_V6
 	}
-	filter := &netlink.Route{LinkIndex: link.Attrs().Index, Table: unix.RT_TABLE_MAIN}
-	routes, err := n.handle.RouteListFiltered(family, filter, netlink.RT_FILTER_OIF|netlink.RT_FILTER_TABLE)
+	routes, err := n.handle.RouteListFiltered(family, &netlink.Route{Table: unix.RT_TABLE_MAIN}, netlink.RT_FILTER_TABLE)
 	if err != nil {
 		return nil, err
 	}
 	var found []netlink.Route
 	for _, route := range routes {
 		if isDefault(route.Dst) {
-			found = append(found, route)
+			found = append(found, through(link.Attrs().Index, route)...)
 		}
 	}
 	return found, nil
+}
+
+// through gives what of the route goes through a link. The kernel makes one route, of several ways, of the default
+// routes that plugins add for IPv6 one after the other.
+func through(link int, route netlink.Route) []netlink.Route {
+	if route.LinkIndex == link {
+		return []netlink.Route{route}
+	}
+	var ways []netlink.Route
+	for _, way := range route.MultiPath {
+		if way.LinkIndex == link {
+			single := route
+			single.MultiPath, single.LinkIndex, single.Gw, single.Flags = nil, way.LinkIndex, way.Gw, way.Flags
+			ways = append(ways, single)
+		}
+	}
+	return ways
 }
 
 func isDefault(destination *net.IPNet) bool {
