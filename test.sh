@@ -48,6 +48,8 @@ suite_unit() {
 }
 
 suite_exec() {
+	[ "$(id -u)" = 0 ] || die 'network namespaces need root: run ./test.sh as root'
+	debian iproute2 strace
 	build_multus
 	go_test -count=1 -timeout=20m ./test/exec/...
 }

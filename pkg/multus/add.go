@@ -21,6 +21,9 @@ func (c *call) add(ctx context.Context) error {
 	if c.faults != nil {
 		return c.faults
 	}
+	if _, err := c.previous(); err != nil { // of use at the end only, when it would be too late (ADD-2)
+		return err
+	}
 	if err := c.ready(ctx); err != nil {
 		return err
 	}

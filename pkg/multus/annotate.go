@@ -37,7 +37,7 @@ func (c *call) annotate(ctx context.Context, pod *pod, outcomes []plan.Outcome) 
 	case errors.Is(err, kube.ErrGone):
 		c.log.Warn("the pod is gone, its network-status is not written", "error", err)
 		return nil
-	case err != nil && pod.independent:
+	case err != nil && pod.independent && ctx.Err() == nil:
 		c.log.Warn("the network-status is not written", "error", err)
 		return nil
 	case err != nil:

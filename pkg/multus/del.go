@@ -22,12 +22,9 @@ func (c *call) del(ctx context.Context) error {
 
 	saved, err := c.store.Load(c.sandbox)
 	if err != nil {
-		saved, err = c.recover(ctx, err)
+		saved = c.recover(ctx, err)
 	} else {
 		defer c.clearStatus(ctx, saved)()
-	}
-	if err != nil {
-		return err
 	}
 	return c.takeDown(ctx, saved)
 }

@@ -24,10 +24,14 @@ func (c *call) gather(ctx context.Context, pod *pod, refs []plan.Ref) plan.Input
 	if pod != nil {
 		input.Sandbox.Pod = &pod.Pod
 	}
-	for _, ref := range refs {
+	for i, ref := range refs {
 		network := c.network(ref, definitions[key(ref)])
 		if network.Err == nil && network.Config == nil {
 			continue // an auxiliary chain without plugins
+		}
+		if i > 0 && pod.doesWithout(network) {
+			c.log.Warn("the pod does without a network that needs the API server", "network", network.Name, "error", network.Err)
+			continue
 		}
 		if network.Err == nil {
 			network.Err = network.Config.CallsItself(c.env.Self)
@@ -36,6 +40,11 @@ func (c *call) gather(ctx context.Context, pod *pod, refs []plan.Ref) plan.Input
 	}
 	c.devices(ctx, &input)
 	return input
+}
+
+// doesWithout says that a network besides the master can be left out: the control plane must be able to boot (NET-15).
+func (p *pod) doesWithout(network plan.Network) bool {
+	return p != nil && p.booting && network.Ref.NeedsAPI() && errors.Is(network.Err, nad.ErrNoConfig)
 }
 
 // definition is the answer to a request for a NAD; nil where there is none to ask.

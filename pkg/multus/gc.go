@@ -39,6 +39,9 @@ func (c *call) gc(ctx context.Context) error {
 		faults = append(faults, c.collect(ctx, key, known))
 	}
 	faults = append(faults, c.collectOrphans(ctx, keys, known))
+	if known.partly {
+		return errors.Join(faults...)
+	}
 	for _, network := range known.list {
 		if err := c.runner.GC(ctx, network, known.valid[network.Name]); err != nil {
 			faults = append(faults, fmt.Errorf("network %s: %w", network.Name, err))
@@ -50,9 +53,10 @@ func (c *call) gc(ctx context.Context) error {
 // networks are the distinct networks that a GC knows, each with its live attachments. Those that share a name share
 // their list.
 type networks struct {
-	list  []*config.Network
-	seen  map[string]bool
-	valid map[string][]types.GCAttachment
+	list   []*config.Network
+	seen   map[string]bool
+	valid  map[string][]types.GCAttachment
+	partly bool // some live attachments are not known
 }
 
 func (n *networks) add(network *config.Network) {
@@ -95,21 +99,32 @@ func (c *call) isLive(containerID string) bool {
 func (c *call) collect(ctx context.Context, key state.Key, known *networks) error {
 	owner := c.on(key)
 	if c.isLive(key.ContainerID) {
-		saved, err := owner.store.Load(owner.sandbox)
-		if err != nil {
-			c.log.Warn("the plan of a live container cannot be read; its networks get no list of it", "container", key.ContainerID, "error", err)
-			return nil
-		}
-		known.addLive(key.ContainerID, saved.Attachments)
-		return nil
+		attachments, err := owner.liveAttachments()
+		known.addLive(key.ContainerID, attachments)
+		known.partly = known.partly || err != nil
+		return err
 	}
-	return owner.collectDead(ctx, known, func() (*plan.Plan, error) {
+	return owner.collectDead(ctx, known, func() *plan.Plan {
 		saved, err := owner.store.Load(owner.sandbox)
 		if err != nil {
 			return owner.recover(ctx, err)
 		}
-		return saved, nil
+		return saved
 	})
+}
+
+// liveAttachments are those of a live container. The error says that there may be others: then no network must be told
+// that what it does not see is stale.
+func (c *call) liveAttachments() ([]plan.Attachment, error) {
+	saved, err := c.store.Load(c.sandbox)
+	if err == nil {
+		return saved.Attachments, nil
+	}
+	cached, whole := c.fromCache()
+	if cached = c.ours(cached); whole && len(cached) > 0 {
+		return cached, nil
+	}
+	return cached, fmt.Errorf("container %s is alive and what is attached to it is not known: %w", c.sandbox.ContainerID, coded{types.ErrTryAgainLater, err})
 }
 
 // collectOrphans does the same for cached attachments whose container has no plan.
@@ -124,13 +139,13 @@ func (c *call) collectOrphans(ctx context.Context, keys []state.Key, known *netw
 			continue
 		}
 		owner := c.on(state.Key{ContainerID: id})
-		cached := owner.fromCache()
+		cached, _ := owner.fromCache()
 		if c.isLive(id) {
 			known.addLive(id, cached)
 			continue
 		}
-		faults = append(faults, owner.collectDead(ctx, known, func() (*plan.Plan, error) {
-			return &plan.Plan{Sandbox: owner.sandbox, Attachments: cached}, nil
+		faults = append(faults, owner.collectDead(ctx, known, func() *plan.Plan {
+			return &plan.Plan{Sandbox: owner.sandbox, Attachments: cached}
 		}))
 	}
 	return errors.Join(faults...)
@@ -144,17 +159,14 @@ func (c *call) on(key state.Key) *call {
 }
 
 // collectDead releases a sandbox that is not alive. Its namespace is handed over if it still is one.
-func (c *call) collectDead(ctx context.Context, known *networks, load func() (*plan.Plan, error)) error {
+func (c *call) collectDead(ctx context.Context, known *networks, load func() *plan.Plan) error {
 	lock, err := c.store.Lock(ctx, c.sandbox.ContainerID, gcLockWait)
 	if err != nil {
 		c.log.Warn("not collected, a verb is working on it", "container", c.sandbox.ContainerID, "error", err)
 		return nil
 	}
 	defer lock.Release()
-	saved, err := load()
-	if err != nil {
-		return fmt.Errorf("container %s: %w", c.sandbox.ContainerID, err)
-	}
+	saved := load()
 	for _, attachment := range saved.Attachments {
 		known.add(attachment.Config)
 	}

@@ -26,6 +26,7 @@ type pod struct {
 	annotations map[string]string // as far as known
 	unread      bool              // the runtime handed the annotations over, the API server was not asked (NET-17)
 	absent      bool              // there is no API object to annotate
+	booting     bool              // static, and the API server does not know it or is not there (NET-15)
 	independent bool              // unread, and nothing that the pod gets needs the API server (NET-17)
 }
 
@@ -58,7 +59,7 @@ func (c *call) pod(ctx context.Context) (*pod, error) {
 	found, err := c.read(ctx, client)
 	if c.static(annotations) && mayBeAbsent(err) {
 		c.log.Warn("a static pod without an API object gets only the networks that need no API server", "error", err)
-		return &pod{Pod: *c.sandbox.Pod, absent: true}, nil
+		return &pod{Pod: *c.sandbox.Pod, absent: true, booting: true}, nil
 	}
 	if err != nil {
 		return nil, err

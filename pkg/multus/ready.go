@@ -25,23 +25,26 @@ func (c *call) ready(ctx context.Context) error {
 	if file == "" {
 		return nil
 	}
+	_, err := os.Stat(file)
+	if err == nil {
+		return nil
+	}
+	c.log.Info("waiting for the default network", "readinessindicatorfile", file)
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, readinessLimit)
 	defer cancel()
 	tick := time.NewTicker(readinessPause)
 	defer tick.Stop()
-	for {
-		_, err := os.Stat(file)
-		if err == nil {
-			return nil
-		}
+	for err != nil {
 		select {
 		case <-tick.C:
+			_, err = os.Stat(file)
 		case <-ctx.Done():
 			return coded{types.ErrTryAgainLater, fmt.Errorf("the default network is not ready: readinessindicatorfile %s is still missing after %s (%w)",
 				file, time.Since(started).Round(time.Second), err)}
 		}
 	}
+	return nil
 }
 
 // status says whether an ADD could succeed now. It asks nobody who might keep it waiting (STS-1).

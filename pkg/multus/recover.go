@@ -17,51 +17,75 @@ import (
 const recoverBudget = 2 * time.Second
 
 // recover makes up for a plan that is lost (DEL-4): from the results that libcni's cache still has of this container,
-// else from the configuration and what the API server says of the pod. The plan may be empty: then there is nothing to
-// release.
-func (c *call) recover(ctx context.Context, lost error) (*plan.Plan, error) {
-	if cached := c.fromCache(); len(cached) > 0 {
+// else, or if some of them cannot be read, from the configuration and what the API server says of the pod. The plan may
+// be empty: then there is nothing to release.
+func (c *call) recover(ctx context.Context, lost error) *plan.Plan {
+	cached, whole := c.fromCache()
+	cached = c.ours(cached)
+	if len(cached) > 0 && whole {
 		c.log.Warn("there is no plan for this sandbox; releasing what the result cache knows", "reason", lost)
-		return &plan.Plan{Sandbox: c.sandbox, Attachments: cached}, nil
-	}
-	if c.faults != nil {
-		return nil, c.faults
+		return &plan.Plan{Sandbox: c.sandbox, Attachments: cached}
 	}
 	c.log.Warn("there is no plan for this sandbox; releasing what the configuration names", "reason", lost)
-	ctx, cancel := context.WithTimeout(ctx, recoverBudget)
-	defer cancel()
-	return c.salvage(ctx, errors.Is(lost, state.ErrNotFound)), nil
+	built := c.salvage(ctx, errors.Is(lost, state.ErrNotFound))
+	built.Attachments = c.complete(cached, c.ours(built.Attachments))
+	return built
 }
 
-// fromCache lists the cached attachments of this container, the master first. Those that belong to another plan of the
-// container stay.
-func (c *call) fromCache() []plan.Attachment {
+// complete adds to cached attachments those of the interfaces that they lack.
+func (c *call) complete(cached, salvaged []plan.Attachment) []plan.Attachment {
+	if len(cached) == 0 {
+		return salvaged
+	}
+	for _, attachment := range salvaged {
+		same := func(known plan.Attachment) bool { return known.Interface == attachment.Interface }
+		if !slices.ContainsFunc(cached, same) {
+			cached = append(cached, attachment)
+		}
+	}
+	c.sort(cached)
+	return cached
+}
+
+// fromCache lists the cached attachments of this container, the master first, and says whether there can be no others.
+func (c *call) fromCache() (cached []plan.Attachment, whole bool) {
 	cached, err := c.runner.CachedAttachments(c.sandbox.ContainerID)
 	if err != nil {
-		c.log.Error("the result cache cannot be read in full; what it does not show is not released", "error", oneLine(err))
+		c.log.Error("the result cache cannot be read in full; what it does not show may not be released", "error", oneLine(err))
 	}
+	c.sort(cached)
+	return cached, err == nil
+}
+
+// ours leaves out what belongs to another plan of the container, for another CNI_IFNAME.
+func (c *call) ours(attachments []plan.Attachment) []plan.Attachment {
 	others, err := c.store.OtherInterfaces(c.sandbox)
 	if err != nil {
 		c.log.Warn("other plans of this container cannot be read", "error", err)
 	}
-	cached = slices.DeleteFunc(cached, func(a plan.Attachment) bool { return slices.Contains(others, a.Interface) })
-	slices.SortStableFunc(cached, func(a, b plan.Attachment) int {
-		return strings.Compare(c.rank(a), c.rank(b))
-	})
-	return cached
+	return slices.DeleteFunc(attachments, func(a plan.Attachment) bool { return slices.Contains(others, a.Interface) })
 }
 
-// rank sorts the master before the others, which go by interface name.
-func (c *call) rank(a plan.Attachment) string {
-	if a.Interface == c.sandbox.Interface {
-		return ""
+// sort puts the master before the others, which go by interface name.
+func (c *call) sort(attachments []plan.Attachment) {
+	rank := func(a plan.Attachment) string {
+		if a.Interface == c.sandbox.Interface {
+			return ""
+		}
+		return a.Interface
 	}
-	return a.Interface
+	slices.SortStableFunc(attachments, func(a, b plan.Attachment) int { return strings.Compare(rank(a), rank(b)) })
 }
 
 // salvage builds a plan from the configuration and the pod's annotations. What could never have been attached is
 // logged and left out.
 func (c *call) salvage(ctx context.Context, noPlanAtAll bool) *plan.Plan {
+	if c.faults != nil {
+		c.log.Error("not released, since nothing can have been attached by this configuration", "error", oneLine(c.faults))
+		return &plan.Plan{Sandbox: c.sandbox}
+	}
+	ctx, cancel := context.WithTimeout(ctx, recoverBudget)
+	defer cancel()
 	pod := c.podForRecovery(ctx)
 	selected, err := c.selections(pod)
 	if err != nil {
@@ -83,15 +107,20 @@ func (c *call) salvage(ctx context.Context, noPlanAtAll bool) *plan.Plan {
 	return built
 }
 
-// podForRecovery reads the pod once; nil if it is gone, is another one by now, or cannot be read.
+// podForRecovery reads the pod once. If that fails only its identity is known, and unless the API server said that the
+// pod is gone, that server is not asked for anything else. It is nil without a pod identity or API server.
 func (c *call) podForRecovery(ctx context.Context) *pod {
 	if c.sandbox.Pod == nil || !c.hasKube() {
 		return nil
 	}
 	found, err := c.readOnce(ctx)
+	gone := isNotFound(err)
+	if err == nil && c.another(found) {
+		gone, err = true, errors.New("it was replaced by a new one of the same name")
+	}
 	if err != nil {
 		c.log.Error("the pod cannot be read, so networks that it selected itself are not released", "error", err)
-		return nil
+		return &pod{Pod: *c.sandbox.Pod, absent: !gone}
 	}
 	return &pod{Pod: *c.sandbox.Pod, annotations: found.Annotations}
 }
@@ -101,11 +130,7 @@ func (c *call) readOnce(ctx context.Context) (*kube.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := client.PodOnce(ctx, c.sandbox.Pod.Namespace, c.sandbox.Pod.Name)
-	if err == nil && c.another(found) {
-		return nil, errors.New("it was replaced by a new one of the same name")
-	}
-	return found, err
+	return client.PodOnce(ctx, c.sandbox.Pod.Namespace, c.sandbox.Pod.Name)
 }
 
 func (c *call) namespaceOfPod() string {

@@ -13,12 +13,12 @@ import (
 // result is what the runtime gets: the master's result in the version of our own configuration (INV-2, ADD-5), behind
 // what earlier plugins of an outer list have made (ADD-6).
 func (c *call) result(master types.Result) (types.Result, error) {
-	if c.prev == nil {
-		return delegate.Convert(master, c.cfg.CNIVersion)
-	}
-	previous, err := create.Create(c.cfg.CNIVersion, c.prev)
+	previous, err := c.previous()
 	if err != nil {
-		return nil, fmt.Errorf("prevResult: %w", err)
+		return nil, err
+	}
+	if previous == nil {
+		return delegate.Convert(master, c.cfg.CNIVersion)
 	}
 	merged, err := merge(previous, master)
 	if err != nil {
@@ -27,28 +27,39 @@ func (c *call) result(master types.Result) (types.Result, error) {
 	return delegate.Convert(merged, c.cfg.CNIVersion)
 }
 
-// merge keeps the first result and adds the second one behind it.
-func merge(first, second types.Result) (types.Result, error) {
-	a, err := types100.NewResultFromResult(first)
-	if err != nil {
-		return nil, fmt.Errorf("prevResult: %w", err)
+// previous is prevResult; nil if we are the first plugin of the outer list.
+func (c *call) previous() (*types100.Result, error) {
+	if c.prev == nil {
+		return nil, nil
 	}
-	b, err := types100.NewResultFromResult(second)
+	given, err := create.Create(c.cfg.CNIVersion, c.prev)
+	if err == nil {
+		given, err = delegate.Convert(given, types100.ImplementedSpecVersion)
+	}
+	if err != nil {
+		return nil, coded{types.ErrInvalidNetworkConfig, fmt.Errorf("prevResult: %w", err)}
+	}
+	return types100.GetResult(given)
+}
+
+// merge keeps the first result and adds the second one behind it.
+func merge(first *types100.Result, second types.Result) (types.Result, error) {
+	added, err := types100.NewResultFromResult(second)
 	if err != nil {
 		return nil, fmt.Errorf("the master's result: %w", err)
 	}
-	merged := *a
-	merged.Interfaces = append(merged.Interfaces, b.Interfaces...)
-	for _, ip := range b.IPs {
+	merged := *first
+	merged.Interfaces = append(merged.Interfaces, added.Interfaces...)
+	for _, ip := range added.IPs {
 		ip = ip.Copy()
 		if ip.Interface != nil {
-			*ip.Interface += len(a.Interfaces)
+			*ip.Interface += len(first.Interfaces)
 		}
 		merged.IPs = append(merged.IPs, ip)
 	}
-	merged.Routes = append(merged.Routes, b.Routes...)
+	merged.Routes = append(merged.Routes, added.Routes...)
 	if merged.DNS.IsEmpty() {
-		merged.DNS = b.DNS
+		merged.DNS = added.DNS
 	}
 	return &merged, nil
 }

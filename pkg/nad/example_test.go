@@ -110,7 +110,7 @@ func ExampleCreateNetworkStatuses() {
 		fmt.Println(status.Interface, status.IPs, status.Gateway)
 	}
 	// Output:
-	// net1 [] []
+	// net1 [] [192.0.2.1]
 	// net1.100 [192.0.2.4] [192.0.2.1]
 }
 

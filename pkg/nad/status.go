@@ -28,8 +28,8 @@ func CreateNetworkStatus(result types.Result, networkName string, defaultNetwork
 }
 
 // CreateNetworkStatuses makes the statuses of a CNI result of any version, one for each interface in the sandbox, in the
-// result's order; at least one. Addresses go to the interface that their index names, else to the first one, and
-// default gateways to the interface that reaches them. DNS is in every status, deviceInfo in the first one.
+// result's order; at least one. Addresses go to the interface that their index names, else to the first one. Default
+// gateways and DNS are in every status, deviceInfo is in the first one.
 //
 // A result without interfaces in the sandbox gives one status with an empty Interface and all addresses: only the caller
 // knows which interface was asked for. networkName, "namespace/name" of the NAD or the name in the configuration, must
@@ -49,12 +49,11 @@ func CreateNetworkStatuses(result types.Result, networkName string, defaultNetwo
 	if err != nil {
 		return nil, err
 	}
-	for _, route := range r.Routes {
-		addGateway(links, route)
-	}
+	gateways := gatewaysOf(r.Routes, links)
 	statuses := make([]*NetworkStatus, len(links))
 	for i, l := range links {
 		statuses[i] = l.status(networkName, r.DNS)
+		statuses[i].Gateway = slices.Clone(gateways)
 	}
 	statuses[0].DeviceInfo = deviceInfo
 	if defaultNetwork {
@@ -67,7 +66,6 @@ func CreateNetworkStatuses(result types.Result, networkName string, defaultNetwo
 type link struct {
 	types100.Interface
 	addresses []*types100.IPConfig
-	gateways  []string
 }
 
 // linksOf gives each address to its link (STAT-2).
@@ -112,25 +110,22 @@ func sandboxLinks(interfaces []*types100.Interface) (links, byIndex []*link) {
 	return []*link{requested}, byIndex
 }
 
-// addGateway gives the gateway of a default route to the link that reaches it.
-func addGateway(links []*link, route *types.Route) {
-	if !isDefault(route) {
-		return
-	}
-	owner, gateway := links[0], route.GW
-	if isAddress(gateway) {
-		if i := slices.IndexFunc(links, func(l *link) bool { return l.reaches(gateway) }); i >= 0 {
-			owner = links[i]
+// gatewaysOf lists the gateways of the default routes, each once (STAT-2).
+func gatewaysOf(routes []*types.Route, links []*link) []string {
+	var gateways []string
+	for _, route := range routes {
+		if !isDefault(route) {
+			continue
 		}
-	} else {
-		owner, gateway = gatewayOf(links, route.Dst.IP)
+		gateway := route.GW
+		if !isAddress(gateway) {
+			gateway = gatewayOf(links, route.Dst.IP)
+		}
+		if gateway != nil && !slices.Contains(gateways, gateway.String()) {
+			gateways = append(gateways, gateway.String())
+		}
 	}
-	if gateway == nil {
-		return
-	}
-	if text := gateway.String(); !slices.Contains(owner.gateways, text) {
-		owner.gateways = append(owner.gateways, text)
-	}
+	return gateways
 }
 
 // isDefault knows 0.0.0.0/0, ::/0 and a destination that is not given, in the main table.
@@ -144,21 +139,15 @@ func isDefault(route *types.Route) bool {
 }
 
 // gatewayOf is the first gateway that an address of the family of destination has; of any family if that is not given.
-func gatewayOf(links []*link, destination net.IP) (*link, net.IP) {
+func gatewayOf(links []*link, destination net.IP) net.IP {
 	for _, l := range links {
 		for _, ip := range l.addresses {
 			if isAddress(ip.Gateway) && (len(destination) == 0 || isIPv4(ip.Address.IP) == isIPv4(destination)) {
-				return l, ip.Gateway
+				return ip.Gateway
 			}
 		}
 	}
-	return nil, nil
-}
-
-func (l *link) reaches(gateway net.IP) bool {
-	return slices.ContainsFunc(l.addresses, func(ip *types100.IPConfig) bool {
-		return ip.Gateway.Equal(gateway) || ip.Address.Contains(gateway)
-	})
+	return nil
 }
 
 // defaultOf picks the default status among the master's (STAT-1).
@@ -175,7 +164,6 @@ func (l *link) status(networkName string, dns types.DNS) *NetworkStatus {
 		Mac:       l.Mac,
 		Mtu:       max(l.Mtu, 0),
 		DNS:       *dns.Copy(),
-		Gateway:   l.gateways,
 	}
 	for _, ip := range l.addresses {
 		status.IPs = append(status.IPs, ip.Address.IP.String())

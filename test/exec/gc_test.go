@@ -109,6 +109,21 @@ var _ = Describe("GC (GC-1, GC-2)", func() {
 		b.expectNoState()
 	})
 
+	It("tells no network what is valid while it does not know all that is alive", func() {
+		live := b.pod("live", "n1")
+		b.add(live, newest)
+		Expect(os.Truncate(filepath.Join(b.CNIDir, "plans", live.ContainerID+":eth0"), 7)).To(Succeed())
+		Expect(b.run("GC", runtime, newest, valid(live)).Exit).To(Equal(0))
+		Expect(told("second")).To(HaveLen(1), "the result cache knows it")
+
+		Expect(b.Delegates.Forget()).To(Succeed())
+		Expect(os.RemoveAll(filepath.Join(b.CNIDir, "results"))).To(Succeed())
+		outcome := b.run("GC", runtime, newest, valid(live))
+		Expect(outcome.Error()).NotTo(BeNil(), outcome.String())
+		Expect(outcome.Error().Msg).To(ContainSubstring(live.ContainerID))
+		Expect(b.calls("GC", "DEL")).To(BeEmpty())
+	})
+
 	It("releases cached attachments whose plan is lost (E052)", func() {
 		dead := b.pod("dead", "n1")
 		b.add(dead, newest)

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/seed-2ba21eab/multus-cni/pkg/nad"
 	"github.com/seed-2ba21eab/multus-cni/test/fake/node"
 	"github.com/seed-2ba21eab/multus-cni/test/fake/recorder"
 )
@@ -70,7 +72,19 @@ func (b *bench) sandbox() node.Sandbox {
 
 func (b *bench) run(verb string, box node.Sandbox, changes ...node.Config) node.Outcome {
 	GinkgoHelper()
-	outcome, err := b.Run(context.Background(), verb, box, b.Config(changes...))
+	return b.runText(verb, box, b.Config(changes...).String())
+}
+
+// runText is run with any text for the configuration.
+func (b *bench) runText(verb string, box node.Sandbox, stdin string) node.Outcome {
+	GinkgoHelper()
+	return b.wait(b.Command(context.Background(), verb, box, stdin))
+}
+
+// wait runs a prepared call.
+func (b *bench) wait(cmd *exec.Cmd) node.Outcome {
+	GinkgoHelper()
+	outcome, err := node.Wait(cmd)
 	Expect(err).NotTo(HaveOccurred())
 	return outcome
 }
@@ -131,6 +145,18 @@ func (b *bench) call(name string) recorder.Call {
 	}
 	Fail("no call " + name)
 	return recorder.Call{}
+}
+
+// status is the pod's network-status annotation, empty if there is none.
+func (b *bench) status(pod string) []*nad.NetworkStatus {
+	GinkgoHelper()
+	value := b.API.Annotations("blue", pod)[nad.StatusAnnotation]
+	if value == "" {
+		return nil
+	}
+	statuses, err := nad.ParseNetworkStatus(value)
+	Expect(err).NotTo(HaveOccurred())
+	return statuses
 }
 
 // expectNothingAttached: every attachment that was begun was detached after it.

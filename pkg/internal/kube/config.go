@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,16 @@ func check(config *api.Config) error {
 	if cluster.Server == "" {
 		return fmt.Errorf("cluster %q: server: missing", context.Cluster)
 	}
+	if cluster.ProxyURL != "" && !isProxy(cluster.ProxyURL) {
+		return fmt.Errorf("cluster %q: proxy-url: must be a URL of scheme http, https or socks5", context.Cluster)
+	}
 	return nil
+}
+
+// isProxy checks an address as clientcmd does, which quotes it in its error, with the password that may be in it (SEC-1).
+func isProxy(address string) bool {
+	proxy, err := url.Parse(address)
+	return err == nil && slices.Contains([]string{"http", "https", "socks5"}, proxy.Scheme)
 }
 
 // inCluster is the configuration of a process in a pod, whose credential is in a directory.
@@ -113,7 +123,7 @@ func connect(cfg *rest.Config) (*url.URL, http.RoundTripper, error) {
 	cfg.UserAgent = "multus"
 	server, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
-		return nil, nil, fmt.Errorf("server: %w", err)
+		return nil, nil, errors.New("server: must be a URL or host:port") // err quotes it, password and all (SEC-1)
 	}
 	security, err := rest.TLSConfigFor(cfg)
 	if err != nil {

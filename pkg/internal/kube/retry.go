@@ -28,8 +28,8 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if !ok || ctx.Err() != nil {
 			return fmt.Errorf("%w (gave up after %d attempts in %s)", err, n, total.Round(time.Millisecond))
 		}
-		if err := sleep(ctx, wait); err != nil {
-			return fmt.Errorf("%w while waiting to repeat: %w", err, asError(err))
+		if ended := sleep(ctx, wait); ended != nil {
+			return fmt.Errorf("%w while waiting to repeat: %w", ended, err)
 		}
 	}
 }

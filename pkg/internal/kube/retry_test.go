@@ -127,6 +127,7 @@ func TestRetry(t *testing.T) {
 			took, err := read(ctx, &script{answers: []reply{answer}})
 			stop.Stop()
 			g.Expect(err).To(MatchError(context.Canceled))
+			g.Expect(asError(err)).NotTo(BeNil())
 			g.Expect(took).To(Equal(time.Second))
 		}
 	})

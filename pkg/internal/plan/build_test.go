@@ -245,7 +245,7 @@ var _ = Describe("devices (DEV-1)", func() {
 			Expect(err).To(MatchError(And(ContainSubstring("network blue/n"), ContainSubstring(fault))))
 		},
 		Entry("none left", "1 allocated to the pod", []string{"d1"}, nad.NetworkSelectionElement{}, nad.NetworkSelectionElement{}),
-		Entry("none at all (E106)", "no device of resource example.com/vf is left: 0 allocated", nil, nad.NetworkSelectionElement{}),
+		Entry("none at all (E106)", "no device of resource example.com/vf: 0 allocated to the pod", nil, nad.NetworkSelectionElement{}),
 		Entry("not one of the pod's", `deviceID "d9" is not one of the 1 devices`, []string{"d1"}, nad.NetworkSelectionElement{DeviceID: "d9"}),
 		Entry("one twice", `deviceID "d1" of resource example.com/vf is asked for twice`, []string{"d1", "d2"}, nad.NetworkSelectionElement{DeviceID: "d1"}, nad.NetworkSelectionElement{DeviceID: "d1"}),
 	)

@@ -32,12 +32,19 @@ func assign(networks []Network, allocated map[string][]string) (devices []string
 		}
 		device, ok := nextUnused(allocated[network.Resource], used[network.Resource])
 		if !ok {
-			faults[i] = fmt.Errorf("no device of resource %s is left: %d allocated to the pod, all in use by its other networks; ask for more in resources.limits", network.Resource, len(allocated[network.Resource]))
+			faults[i] = noneLeft(network.Resource, len(allocated[network.Resource]))
 			continue
 		}
 		take(i, device)
 	}
 	return devices, faults
+}
+
+func noneLeft(resource string, allocated int) error {
+	if allocated == 0 {
+		return fmt.Errorf("no device of resource %s: 0 allocated to the pod; ask for one in resources.limits", resource)
+	}
+	return fmt.Errorf("no device of resource %s is left: %d allocated to the pod, all in use by its other networks; ask for more in resources.limits", resource, allocated)
 }
 
 func askedDevice(network Network) string {

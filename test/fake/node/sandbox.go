@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,7 +40,7 @@ func (s Sandbox) Of(namespace, name, uid string) Sandbox {
 
 // NewNamespace makes a network namespace and gives its path. Close removes it.
 func (n *Node) NewNamespace() (string, error) {
-	name := fmt.Sprintf("multus-test-%d-%d", os.Getpid(), len(n.namespaces)+1000*n.pods)
+	name := fmt.Sprintf("multus-test-%d-%s", os.Getpid(), rand.Text())
 	if err := ip("netns", "add", name); err != nil {
 		return "", err
 	}
