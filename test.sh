@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-suites=(lint unit exec netns)
+suites=(lint unit build exec netns)
 extra=(fuzz) # only by name
 
 staticcheck_package=honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -45,6 +45,13 @@ suite_lint() {
 suite_unit() {
 	debian gcc libc6-dev # for the race detector
 	go_test -race ./cmd/... ./pkg/... ./test/fake/... ./test/tools/...
+}
+
+# E160, IMG-3: the same bytes each time, for every platform.
+suite_build() {
+	debian binutils # readelf
+	check 'build twice' built_twice
+	check 'build for every platform' built_for_all
 }
 
 suite_exec() {
@@ -139,6 +146,19 @@ install_once() {
 build_multus() {
 	./build
 	export MULTUS_TEST_BINARY=$PWD/bin/multus
+}
+
+built_twice() {
+	./build && cp bin/multus "$work/first" && ./build && cmp "$work/first" bin/multus && bin/multus --version
+}
+
+# built_for_all asks each file for which machine it is.
+built_for_all() {
+	./build --all
+	local platform
+	for platform in amd64:x86-64 arm64:AArch64 arm:ARM ppc64le:PowerPC64 s390x:S/390 riscv64:RISC-V; do
+		LC_ALL=C readelf -h "bin/linux-${platform%%:*}/multus" | grep -q "Machine:.*${platform##*:}" || return 1
+	done
 }
 
 formatted() {

@@ -2,11 +2,15 @@ package exec
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	"github.com/seed-2ba21eab/multus-cni/test/fake"
+	"github.com/seed-2ba21eab/multus-cni/test/fake/delegate/script"
 	"github.com/seed-2ba21eab/multus-cni/test/fake/node"
 )
 
@@ -32,6 +36,43 @@ var _ = Describe("many pods at once", func() {
 		b.expectNoState()
 	})
 })
+
+var _ = Describe("memory", func() {
+	const many = 100
+
+	It("stays within bounds for each of many pods at once: the sum is what a node needs after a reboot (E137)", func() {
+		const limit = 32 << 10 // KiB for each; measured are 12 to 16 MiB
+		b := newBench()
+		gate := filepath.Join(b.Dir, "gate")
+		b.behave("master", script.Rule{Command: "ADD", WaitFor: gate})
+		var calls []*running
+		for range many {
+			calls = append(calls, b.start("ADD", b.sandbox()))
+		}
+		Eventually(func() []string { return b.calls("ADD") }).WithTimeout(patience).Should(HaveLen(many))
+		for _, call := range calls {
+			Expect(peakMemory(call.cmd.Process.Pid)).To(BeNumerically("<", limit), "KiB")
+		}
+		Expect(os.WriteFile(gate, nil, 0o600)).To(Succeed())
+		for _, call := range calls {
+			outcome := call.wait()
+			Expect(outcome.Exit).To(BeZero(), outcome.String())
+		}
+	})
+})
+
+// peakMemory is the most that a process has had in memory, in KiB.
+func peakMemory(pid int) int {
+	GinkgoHelper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	Expect(err).NotTo(HaveOccurred())
+	_, after, found := strings.Cut(string(status), "VmHWM:")
+	Expect(found).To(BeTrue())
+	var peak int
+	_, err = fmt.Sscan(after, &peak)
+	Expect(err).NotTo(HaveOccurred())
+	return peak
+}
 
 func (b *bench) allAtOnce(verb string, boxes []node.Sandbox) {
 	GinkgoHelper()

@@ -75,7 +75,7 @@ var _ = Describe("CNI versions", func() {
 		return node.Config{"cniVersion": outer, "delegates": []any{node.Config{"cniVersion": inner, "name": "main", "type": "master"}}}
 	}
 
-	DescribeTable("the result is in our version, whatever the delegates speak (INV-2, E079, E083)", append([]any{
+	DescribeTable("the result is in our version, whatever the delegates speak (INV-2, E079, E082, E083)", append([]any{
 		func(outer, inner string) {
 			box, change := b.pod("web-0", "n1"), pair(outer, inner)
 			outcome := b.add(box, change)

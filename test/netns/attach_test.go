@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"os"
 	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -44,6 +45,20 @@ var _ = Describe("configurations from the field", func() {
 		Expect(routes(box.NetNS, "198.51.100.0/24", unix.RT_TABLE_MAIN)).To(Equal([]string{"net1 192.0.2.1"}))
 		Expect(routes(box.NetNS, "224.0.0.0/4", unix.RT_TABLE_MAIN)).To(Equal([]string{"net1 direct"}))
 		Expect(b.status("web-0")[1]).To(And(HaveField("Name", "net-shared/iot"), HaveField("Mac", "02:00:00:00:00:05")))
+		b.del(box)
+	})
+
+	It("E155: the documented remedy for a default route by a router's advertisement takes effect", func() {
+		b := newBench()
+		b.nad("quiet", `{"cniVersion":"1.0.0","plugins":[{"type":"macvlan","master":"eth1"},{"type":"tuning","sysctl":{"net.ipv6.conf.IFNAME.accept_ra":"0"}}]}`)
+		b.nad("plain", `{"cniVersion":"1.0.0","type":"macvlan","master":"eth1"}`)
+		box := b.pod("web-0", "quiet, plain")
+		b.add(box)
+		Expect(inside(box.NetNS, func() error {
+			Expect(os.ReadFile("/proc/sys/net/ipv6/conf/net1/accept_ra")).To(BeEquivalentTo("0\n"))
+			Expect(os.ReadFile("/proc/sys/net/ipv6/conf/net2/accept_ra")).To(BeEquivalentTo("1\n"))
+			return nil
+		})).To(Succeed())
 		b.del(box)
 	})
 
