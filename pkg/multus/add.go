@@ -29,7 +29,7 @@ func (c *call) add(ctx context.Context) error {
 	}
 	lock, err := c.store.Lock(ctx, c.sandbox.ContainerID, lockWait)
 	if err != nil {
-		return busy(c.sandbox.ContainerID, err)
+		return c.busy(err)
 	}
 	defer lock.Release()
 
@@ -53,8 +53,12 @@ func (c *call) add(ctx context.Context) error {
 	return c.carryOut(ctx, pod, built)
 }
 
-func busy(containerID string, err error) error {
-	return coded{types.ErrTryAgainLater, fmt.Errorf("sandbox %s is still being worked on: %w", containerID, err)}
+// busy is the error of a lock that was not to be had in time, or not at all.
+func (c *call) busy(err error) error {
+	if errors.Is(err, state.ErrBusy) {
+		return coded{types.ErrTryAgainLater, fmt.Errorf("sandbox %s is still being worked on: %w", c.sandbox.ContainerID, err)}
+	}
+	return coded{types.ErrIOFailure, fmt.Errorf("cniDir: %w", err)}
 }
 
 // plan decides what the sandbox gets.
@@ -119,8 +123,8 @@ func (c *call) detachEarlier(ctx context.Context) error {
 	return nil
 }
 
-// preflight is the last look before anything runs (ADD-2): every plugin is installed, the network namespace is not our
-// own, and no interface name is in use.
+// preflight is the last look before anything runs (ADD-2): every plugin is installed, what device plugins say of devices
+// can be read, the network namespace is not our own, and no interface name is in use.
 func (c *call) preflight(built *plan.Plan) error {
 	var faults []error
 	for _, attachment := range built.Attachments {
@@ -128,6 +132,9 @@ func (c *call) preflight(built *plan.Plan) error {
 			if _, err := c.runner.Find(plugin.Type); err != nil {
 				faults = append(faults, fmt.Errorf("network %s: plugins[%d].type: %w", attachment.Network, i, err))
 			}
+		}
+		if err := c.checkDeviceInfo(attachment); err != nil {
+			faults = append(faults, fmt.Errorf("network %s: %w", attachment.Network, err))
 		}
 	}
 	if err := errors.Join(faults...); err != nil {

@@ -67,12 +67,12 @@ func (c *call) isSystem(namespace string) bool {
 }
 
 // statusOf is the value of the network-status annotation: the interfaces of all attachments in plan order (STAT-1). It
-// depends on nothing else, so that DEL can tell from the cached results what ADD has written.
+// depends on nothing else, so that DEL can tell from what ADD has left what ADD has written.
 func statusOf(outcomes []plan.Outcome) (string, error) {
 	var statuses []*nad.NetworkStatus
 	for i, outcome := range outcomes {
 		isMaster := i == 0
-		some, err := nad.CreateNetworkStatuses(outcome.Result, outcome.Attachment.Network, isMaster, nil)
+		some, err := nad.CreateNetworkStatuses(outcome.Result, outcome.Attachment.Network, isMaster, outcome.DeviceInfo)
 		if err != nil {
 			return "", fmt.Errorf("network %s, interface %s: result: %w", outcome.Attachment.Network, outcome.Attachment.Interface, err)
 		}

@@ -20,19 +20,36 @@ const rollBackLimit = 20 * time.Second
 
 // attach runs the delegates' ADD in plan order. With an error it gives the outcomes of those that came before.
 func (c *call) attach(ctx context.Context, built *plan.Plan) ([]plan.Outcome, error) {
+	behind, err := c.behind()
+	if err != nil {
+		return nil, err
+	}
 	var outcomes []plan.Outcome
 	for _, attachment := range built.Attachments {
-		result, err := c.runner.Add(ctx, built.Sandbox, attachment)
-		if err == nil {
-			err = carried(attachment, result)
-		}
+		outcome, err := c.attachOne(ctx, built.Sandbox, attachment, behind)
 		if err != nil {
 			return outcomes, fmt.Errorf("network %s, interface %s: %w", attachment.Network, attachment.Interface, err)
 		}
+		behind = nil // for the master alone
 		c.log.Info("attached", "network", attachment.Network, "interface", attachment.Interface)
-		outcomes = append(outcomes, plan.Outcome{Attachment: attachment, Result: result})
+		outcomes = append(outcomes, outcome)
 	}
 	return outcomes, nil
+}
+
+func (c *call) attachOne(ctx context.Context, box plan.Sandbox, attachment plan.Attachment, behind types.Result) (plan.Outcome, error) {
+	if err := c.handDeviceInfo(attachment); err != nil {
+		return plan.Outcome{}, err
+	}
+	result, err := c.runner.AddBehind(ctx, box, attachment, behind)
+	if err != nil {
+		return plan.Outcome{}, err
+	}
+	if err := carried(attachment, result); err != nil {
+		return plan.Outcome{}, err
+	}
+	info, err := readDeviceInfo(attachment)
+	return plan.Outcome{Attachment: attachment, Result: result, DeviceInfo: info}, err
 }
 
 // rollBack detaches the first count attachments after a failed ADD and returns the failure (ADD-4). It goes on when
@@ -68,6 +85,7 @@ func (c *call) release(ctx context.Context, box plan.Sandbox, attachment plan.At
 	if err := c.runner.Del(ctx, box, attachment); err != nil {
 		return fmt.Errorf("network %s, interface %s: %w", attachment.Network, attachment.Interface, err)
 	}
+	c.removeDeviceInfo(attachment)
 	c.log.Info("detached", "network", attachment.Network, "interface", attachment.Interface)
 	return nil
 }

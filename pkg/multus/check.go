@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/containernetworking/cni/pkg/types"
+	types100 "github.com/containernetworking/cni/pkg/types/100"
+	"github.com/containernetworking/cni/pkg/version"
 
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/delegate"
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/plan"
@@ -18,7 +20,7 @@ import (
 func (c *call) check(ctx context.Context) error {
 	lock, err := c.store.Lock(ctx, c.sandbox.ContainerID, lockWait)
 	if err != nil {
-		return busy(c.sandbox.ContainerID, err)
+		return c.busy(err)
 	}
 	defer lock.Release()
 	saved, err := c.store.Load(c.sandbox)
@@ -37,8 +39,11 @@ func (c *call) check(ctx context.Context) error {
 
 func (c *call) checkDelegates(ctx context.Context, saved *plan.Plan) error {
 	var faults []error
-	for _, attachment := range saved.Attachments {
-		err := c.runner.Check(ctx, saved.Sandbox, attachment)
+	for i, attachment := range saved.Attachments {
+		expected, err := c.expected(saved.Sandbox, attachment, i)
+		if err == nil {
+			err = c.runner.CheckAgainst(ctx, saved.Sandbox, attachment, expected)
+		}
 		if errors.Is(err, delegate.ErrNoCheck) {
 			c.log.Info("not checked", "network", attachment.Network, "interface", attachment.Interface, "reason", err)
 			continue
@@ -48,6 +53,29 @@ func (c *call) checkDelegates(ctx context.Context, saved *plan.Plan) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// expected is what the plugins of the attachment at a position are to find. Plugins behind us in an outer list may have
+// changed what our master made; then prevResult says how it is now, while it has all of the master's (ADD-6) and no older
+// version between has lost some of it. Nil: as it was made.
+func (c *call) expected(box plan.Sandbox, attachment plan.Attachment, position int) (types.Result, error) {
+	newEnough, err := version.GreaterThanOrEqualTo(c.cfg.CNIVersion, attachment.Config.CNIVersion)
+	if position > 0 || c.prev == nil || err != nil || !newEnough {
+		return nil, nil
+	}
+	now, err := c.previous()
+	if err != nil {
+		return nil, err
+	}
+	cached, err := c.runner.CachedResult(box, attachment)
+	if err != nil || cached == nil {
+		return nil, err
+	}
+	made, err := types100.NewResultFromResult(cached)
+	if err != nil || !handedOn(made, now) {
+		return nil, err
+	}
+	return now, nil
 }
 
 // checkSandbox looks for the interfaces that the delegates reported, and for the default route where it was arranged.

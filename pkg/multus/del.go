@@ -76,11 +76,17 @@ func (c *call) clear(ctx context.Context, pod *plan.Pod, written string) error {
 	return client.ClearStatus(ctx, pod.Namespace, pod.Name, pod.UID, written)
 }
 
-// written is the network-status that ADD wrote, from the cached results of the plan's attachments.
+// written is the network-status that ADD wrote, from the cached results and device information files of the plan's
+// attachments.
 func (c *call) written(saved *plan.Plan) (string, error) {
 	outcomes, err := c.cachedOutcomes(saved)
 	if err != nil {
 		return "", err
+	}
+	for i := range outcomes {
+		if outcomes[i].DeviceInfo, err = readDeviceInfo(outcomes[i].Attachment); err != nil {
+			return "", fmt.Errorf("network %s: %w", outcomes[i].Attachment.Network, err)
+		}
 	}
 	return statusOf(outcomes)
 }

@@ -1,7 +1,6 @@
 package multus
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/config"
-	"github.com/seed-2ba21eab/multus-cni/pkg/internal/device"
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/kube"
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/plan"
 	"github.com/seed-2ba21eab/multus-cni/pkg/nad"
@@ -20,7 +18,7 @@ import (
 // gather reads all that plan.Build needs to decide. What cannot be read is in the network's Err.
 func (c *call) gather(ctx context.Context, pod *pod, refs []plan.Ref) plan.Input {
 	definitions := c.definitions(ctx, pod, refs)
-	input := plan.Input{Sandbox: c.sandbox, RuntimeConfig: c.cfg.RuntimeConfig}
+	input := plan.Input{Sandbox: c.sandbox, RuntimeConfig: c.cfg.RuntimeConfig, DeviceInfo: c.deviceInfo}
 	if pod != nil {
 		input.Sandbox.Pod = &pod.Pod
 	}
@@ -34,12 +32,20 @@ func (c *call) gather(ctx context.Context, pod *pod, refs []plan.Ref) plan.Input
 			continue
 		}
 		if network.Err == nil {
-			network.Err = network.Config.CallsItself(c.env.Self)
+			network.Err = c.callsItself(network)
 		}
 		input.Networks = append(input.Networks, network)
 	}
-	c.devices(ctx, &input)
+	c.devices(ctx, pod, &input)
 	return input
+}
+
+// callsItself refuses ourselves as a delegate, wherever the configuration comes from (CONF-3).
+func (c *call) callsItself(network plan.Network) error {
+	if err := network.Config.CallsItself(c.env.Self); err != nil {
+		return fmt.Errorf("%s: %w", network.Ref.Field, err)
+	}
+	return nil
 }
 
 // doesWithout says that a network besides the master can be left out: the control plane must be able to boot (NET-15).
@@ -143,16 +149,21 @@ func (c *call) dirOfClusterNetwork() string {
 	return filepath.Dir(path)
 }
 
-// explain says how a NAD that was not found came to be looked for in its namespace (NET-14).
+// explain says how a NAD that was not found came to be looked for in its namespace (NET-14, E011).
 func explain(ref plan.Ref, err error) error {
 	if errors.Is(err, kube.ErrNotConfigured) {
 		return fmt.Errorf("the pod asks for it, but there is no API server to read it from: %w", err)
 	}
-	if !isNotFound(err) {
+	var failed *kube.Error
+	if !errors.As(err, &failed) || !failed.NotFound() {
 		return err
 	}
-	return fmt.Errorf("%s looks for it in namespace %q (an element without a namespace means the pod's own; for %s it means multusNamespace): %w",
-		ref.Field, ref.Namespace, nad.DefaultNetworkAnnotation, err)
+	unnamed := "the pod's own"
+	if ref.Field == nad.DefaultNetworkAnnotation {
+		unnamed = "multusNamespace"
+	}
+	return fmt.Errorf("not found: there is no NetworkAttachmentDefinition %q in namespace %q, where %s looks for it (without a namespace it means %s); create it, or name the namespace that has it (the API server says: %s)",
+		ref.Name, ref.Namespace, ref.Field, unnamed, failed.Message)
 }
 
 // fromDefinition takes the configuration of a NAD: its own, else the file on the node that has its name (NET-11).
@@ -192,27 +203,4 @@ func (c *call) warn(warnings []string) {
 	for _, warning := range warnings {
 		c.log.Warn(warning)
 	}
-}
-
-// devices finds the devices allocated to the pod, if any network asks for one (DEV-1, DEV-2).
-func (c *call) devices(ctx context.Context, input *plan.Input) {
-	var asking []*plan.Network
-	for i := range input.Networks {
-		if input.Networks[i].Resource != "" {
-			asking = append(asking, &input.Networks[i])
-		}
-	}
-	if len(asking) == 0 || input.Sandbox.Pod == nil {
-		return
-	}
-	owner := device.Pod(*input.Sandbox.Pod)
-	owner.UID = cmp.Or(c.sandbox.Pod.UID, owner.UID) // the kubelet's, which differs for a static pod
-	pool, warnings, err := device.Allocated(ctx, c.cfg.KubeletDir, owner)
-	c.warn(warnings)
-	for _, network := range asking {
-		if err != nil {
-			network.Err = errors.Join(network.Err, fmt.Errorf("devices of resource %s: %w", network.Resource, err))
-		}
-	}
-	input.Devices = pool
 }

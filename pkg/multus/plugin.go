@@ -21,6 +21,7 @@ import (
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/plan"
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/sandbox"
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/state"
+	"github.com/seed-2ba21eab/multus-cni/pkg/nad"
 )
 
 // Build is what was set at link time.
@@ -50,8 +51,9 @@ type Environment struct {
 
 // Plugin answers the verbs of the CNI specification 1.1.0.
 type Plugin struct {
-	env  Environment
-	open func(netns string) (namespace, error)
+	env        Environment
+	open       func(netns string) (namespace, error)
+	deviceInfo nad.DeviceInfoFiles
 }
 
 // namespace is the kernel's view of one sandbox.
@@ -66,7 +68,11 @@ type namespace interface {
 
 // New makes the plugin.
 func New(env Environment) *Plugin {
-	return &Plugin{env: env, open: func(path string) (namespace, error) { return sandbox.Open(path) }}
+	return &Plugin{
+		env:        env,
+		open:       func(path string) (namespace, error) { return sandbox.Open(path) },
+		deviceInfo: nad.DeviceInfoFiles{Root: nad.DefaultDeviceInfoRoot},
+	}
 }
 
 // Funcs are the verbs for the CNI library's skel.

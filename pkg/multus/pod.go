@@ -24,6 +24,8 @@ const (
 type pod struct {
 	plan.Pod                      // UID: the API object's, for the status
 	annotations map[string]string // as far as known
+	node        string            // that it runs on; not where unread
+	claims      []string          // its ResourceClaims; not where unread
 	unread      bool              // the runtime handed the annotations over, the API server was not asked (NET-17)
 	absent      bool              // there is no API object to annotate
 	booting     bool              // static, and the API server does not know it or is not there (NET-15)
@@ -65,7 +67,7 @@ func (c *call) pod(ctx context.Context) (*pod, error) {
 		return nil, err
 	}
 	identity := plan.Pod{Namespace: found.Namespace, Name: found.Name, UID: found.UID}
-	return &pod{Pod: identity, annotations: found.Annotations}, nil
+	return &pod{Pod: identity, annotations: found.Annotations, node: found.Node, claims: found.Claims}, nil
 }
 
 // read reads the pod, and again shortly if it is not there yet or is another one of the same name.

@@ -122,7 +122,7 @@ func (c *call) podForRecovery(ctx context.Context) *pod {
 		c.log.Error("the pod cannot be read, so networks that it selected itself are not released", "error", err)
 		return &pod{Pod: *c.sandbox.Pod, absent: !gone}
 	}
-	return &pod{Pod: *c.sandbox.Pod, annotations: found.Annotations}
+	return &pod{Pod: *c.sandbox.Pod, annotations: found.Annotations, node: found.Node, claims: found.Claims}
 }
 
 func (c *call) readOnce(ctx context.Context) (*kube.Pod, error) {

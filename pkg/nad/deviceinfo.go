@@ -11,6 +11,21 @@ const (
 	DeviceInfoTypeMemif     = "memif"
 )
 
+// Values of VhostDevice.Mode (section 3.1.5).
+const (
+	VhostDeviceModeClient = "client"
+	VhostDeviceModeServer = "server"
+)
+
+// Values of MemifDevice.Role and MemifDevice.Mode (section 3.1.6).
+const (
+	MemifDeviceRoleMaster     = "master"
+	MemifDeviceRoleSlave      = "slave"
+	MemifDeviceModeEthernet   = "ethernet"
+	MemifDeviceModeIP         = "ip"
+	MemifDeviceModeInjectPunt = "inject-punt"
+)
+
 // DeviceInfo describes the device behind an attachment: the content of a device information file, and of "device-info"
 // in a network-status (device information specification 1.1.0, section 3). The field that Type names is set, the others
 // are nil.

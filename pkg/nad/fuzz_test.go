@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,4 +185,43 @@ func fields(t *testing.T, raw []byte) (json.RawMessage, map[string]json.RawMessa
 	name := object["name"]
 	delete(object, "name")
 	return name, object
+}
+
+// FuzzLoadDeviceInfo holds that a device information file that is accepted says what it describes, and reads the same
+// when it is written again.
+func FuzzLoadDeviceInfo(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:01:02.2","pf-pci-address":"0000:01:02.0"}}`,
+		`{"type":"vdpa","version":"1.0.0","vdpa":{"parent-device":"vdpa3","driver":"vhost","path":"/dev/vdpa-vhost0"}}`,
+		`{"type":"vhost-user","version":"1.1.0","vhost-user":{"mode":"server","path":"/var/run/vhost.sock"}}`,
+		`{"type":"memif","version":"1.1.0","memif":{"role":"slave","path":"<&>","mode":"ip"},"pci":null}`,
+		`{"type":"later","version":"2.0.0"}`, `{"type":"pci"}`, `{"type":1}`, `null`, `[]`, ``, `{"type":"pci","version":"1","pci":{}} x`,
+	} {
+		f.Add([]byte(seed))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		path := filepath.Join(dir, "a")
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := nad.LoadDeviceInfoFromCNI(path)
+		if err != nil {
+			return
+		}
+		if info == nil || info.Type == "" || info.Version == "" {
+			t.Fatalf("%s: type or version is missing in %+v", raw, info)
+		}
+		ofToday := slices.Contains([]string{"pci", "vdpa", "vhost-user", "memif"}, info.Type)
+		if err := nad.SaveDeviceInfoForCNI(path, info); ofToday != (err == nil) {
+			t.Fatalf("%s: writing it: %v", raw, err)
+		}
+		if !ofToday {
+			return
+		}
+		again, err := nad.LoadDeviceInfoFromCNI(path)
+		if err != nil || !reflect.DeepEqual(info, again) {
+			t.Fatalf("%s: %+v reads as %+v when written: %v", raw, info, again, err)
+		}
+	})
 }

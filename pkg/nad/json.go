@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // source is text that positions are told in.
@@ -38,6 +39,9 @@ func (s source) position(offset int) string {
 
 // checkSyntax says whether the text is one JSON value, and else where it is not; what is the kind of value expected.
 func (s source) checkSyntax(what string) error {
+	if i := invalidUTF8(s.text); i >= 0 { // which encoding/json would replace without a word
+		return fmt.Errorf("not valid UTF-8 at %s", s.position(i))
+	}
 	d := json.NewDecoder(strings.NewReader(s.text))
 	var whole json.RawMessage
 	if err := d.Decode(&whole); err != nil {
@@ -50,6 +54,19 @@ func (s source) checkSyntax(what string) error {
 	return fmt.Errorf("JSON %s followed by text: %s at %s", what, quote(rest), s.position(len(s.text)-len(rest)))
 }
 
+// invalidUTF8 is the index of the first byte that is not valid UTF-8, or -1.
+func invalidUTF8(text string) int {
+	for i, r := range text {
+		if r != utf8.RuneError {
+			continue
+		}
+		if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 { // not U+FFFD itself
+			return i
+		}
+	}
+	return -1
+}
+
 // located adds its position to an error of encoding/json.
 func (s source) located(err error) error {
 	var syntax *json.SyntaxError
@@ -58,7 +75,7 @@ func (s source) located(err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%w at %s", err, s.position(int(syntax.Offset)-1))
 	case errors.As(err, &wrongType):
-		return fmt.Errorf("%w at %s", err, s.position(int(wrongType.Offset)))
+		return fmt.Errorf("cannot unmarshal %s at %s", found(wrongType), s.position(int(wrongType.Offset)))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("it ends too early, at %s", s.position(len(s.text)))
 	default:

@@ -75,6 +75,7 @@ var _ = DescribeTable("annotations that are refused (NET-2, NET-3, NET-4, NET-5)
 	Entry("JSON that ends too early (E001)", `[{"name":"n1","ips":["192.0.2.4/24"]`, "not valid JSON", "byte 36"),
 	Entry("JSON with a fault in its second line", "[\n {\"name\" \"n1\"}]", "not valid JSON", "byte 11 (line 2, column 10)"),
 	Entry("JSON with a comma too many", `[{"name":"n1"},]`, "not valid JSON", "byte 15"),
+	Entry("JSON with bytes that are not UTF-8", "[{\"name\":\"n1\",\"cni-args\":{\"a\":\"\xff\"}}]", "not valid UTF-8 at byte 31"),
 	Entry("JSON followed by text (E016)", `[{"name":"n1"}], istio-cni`, "JSON list followed by text", `", istio-cni"`, "byte 15"),
 	Entry("a JSON object", `{"name":"n1"}`, "list"),
 	Entry("an element that is null", `[{"name":"n1"},null]`, "element 1", "null"),

@@ -17,7 +17,8 @@ import (
 const mainTable = 254
 
 // CreateNetworkStatus makes one status of a CNI result of any version: that of the first interface in the sandbox, as
-// CreateNetworkStatuses gives it, but with Default as defaultNetwork says.
+// CreateNetworkStatuses gives it and with the same errors, but with Default as defaultNetwork says. Addresses of further
+// interfaces are not in it.
 func CreateNetworkStatus(result types.Result, networkName string, defaultNetwork bool, deviceInfo *DeviceInfo) (*NetworkStatus, error) {
 	statuses, err := CreateNetworkStatuses(result, networkName, defaultNetwork, deviceInfo)
 	if err != nil {
@@ -28,15 +29,23 @@ func CreateNetworkStatus(result types.Result, networkName string, defaultNetwork
 }
 
 // CreateNetworkStatuses makes the statuses of a CNI result of any version, one for each interface in the sandbox, in the
-// result's order; at least one. Addresses go to the interface that their index names, else to the first one. Default
-// gateways and DNS are in every status, deviceInfo is in the first one.
+// result's order; at least one (de-facto standard v1.3, section 5).
+//
+//   - networkName is "namespace/name" of the NAD, or the name in the configuration. It must not be empty.
+//   - Interface, Mac and Mtu (bytes) are the interface's; Mac and Mtu may be missing, as most plugins report no MTU.
+//   - IPs, without prefix length, go to the interface that their index names, else to the first one. Interfaces of the host
+//     count in the index, and have no status.
+//   - Gateway, in every status, lists the gateways of the default routes in the main table, each once. A route without one
+//     has that of an address of its family, if any.
+//   - DNS is in every status. deviceInfo, which may be nil, is in the first one, not copied.
+//   - With defaultNetwork exactly one status has Default (section 5.3.5): the first interface that an address with a gateway
+//     names, else the first one.
 //
 // A result without interfaces in the sandbox gives one status with an empty Interface and all addresses: only the caller
-// knows which interface was asked for. networkName, "namespace/name" of the NAD or the name in the configuration, must
-// not be empty. With defaultNetwork exactly one status is the default (de-facto standard v1.3, section 5.3.5).
+// knows which interface was asked for.
 //
-// A result that contradicts itself (null entries, an index that names no interface, an address that is none) is an error,
-// which tells the place in the result.
+// A nil result, or one that contradicts itself (null entries, an index that names no interface, an address that is none), is
+// an error, which tells the place in the result: "ips[1].interface: …". The result is not changed.
 func CreateNetworkStatuses(result types.Result, networkName string, defaultNetwork bool, deviceInfo *DeviceInfo) ([]*NetworkStatus, error) {
 	if networkName == "" {
 		return nil, errors.New("network name: empty")

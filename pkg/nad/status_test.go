@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/containernetworking/cni/pkg/types"
 	types020 "github.com/containernetworking/cni/pkg/types/020"
@@ -231,12 +232,16 @@ var _ = Describe("the network-status annotation (STAT-1, STAT-5)", func() {
 		func(value, says string) {
 			_, err := nad.ParseNetworkStatus(value)
 			Expect(err).To(MatchError(ContainSubstring(says)))
+			Expect(len(err.Error())).To(BeNumerically("<", 200))
 		},
 		Entry("text that ends too early", `[{"name":"a"`, "byte 12"),
 		Entry("text behind it", `[] x`, "JSON value followed by text"),
 		Entry("an object", `{"name":"a"}`, "must be a list, is an object"),
 		Entry("null", `null`, "must be a list, is null"),
 		Entry("a null element", `[{"name":"a"},null]`, "element 1"),
+		Entry("bytes that are not UTF-8", "[{\"name\":\"\uFFFD\xff\"}]", "not valid UTF-8 at byte 13"),
+		Entry("a number too large", `[{"name":"a","mtu":1e400}]`, "cannot unmarshal number for mtu at byte 24"),
+		Entry("a number of a mebibyte, in a message that can be read", `[{"mtu":1`+strings.Repeat("0", 1<<20)+`}]`, "cannot unmarshal number for mtu at byte"),
 		Entry("a wrong type", "[{\"name\":\"a\",\n\"ips\":\"192.0.2.4\"}]", "line 2"),
 	)
 })

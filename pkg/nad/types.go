@@ -8,9 +8,13 @@ import (
 
 // Annotation keys of the NPWG "Kubernetes Network Custom Resource Definition De-facto Standard" v1.3, and of Multus.
 const (
-	NetworksAnnotation       = "k8s.v1.cni.cncf.io/networks"
-	StatusAnnotation         = "k8s.v1.cni.cncf.io/network-status"
-	ResourceNameAnnotation   = "k8s.v1.cni.cncf.io/resourceName"
+	// NetworksAnnotation is the pod's: the networks that it selects, beside the cluster's default network (section 4.1).
+	NetworksAnnotation = "k8s.v1.cni.cncf.io/networks"
+	// StatusAnnotation is the pod's: what it got (section 5). It is for the one who attaches the networks to write.
+	StatusAnnotation = "k8s.v1.cni.cncf.io/network-status"
+	// ResourceNameAnnotation is a NetworkAttachmentDefinition's: the device plugin's resource that its pods need.
+	ResourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName"
+	// DefaultNetworkAnnotation is the pod's: one selection that takes the place of the cluster's default network (Multus).
 	DefaultNetworkAnnotation = "v1.multus-cni.io/default-network"
 )
 
@@ -46,10 +50,13 @@ type NetworkSelectionElement struct {
 
 // PortMapEntry forwards one port of the host to the pod (CNI convention "portMappings").
 type PortMapEntry struct {
-	HostPort      int    `json:"hostPort"`
-	ContainerPort int    `json:"containerPort"`
-	Protocol      string `json:"protocol,omitempty"`
-	HostIP        string `json:"hostIP,omitempty"`
+	// HostPort and ContainerPort are 1–65535.
+	HostPort      int `json:"hostPort"`
+	ContainerPort int `json:"containerPort"`
+	// Protocol is "tcp", "udp" or "sctp".
+	Protocol string `json:"protocol,omitempty"`
+	// HostIP is the one address of the host to forward from; empty: all of them.
+	HostIP string `json:"hostIP,omitempty"`
 }
 
 // BandwidthEntry limits traffic (CNI convention "bandwidth"): rates in bits per second, bursts in bits.
@@ -63,16 +70,28 @@ type BandwidthEntry struct {
 // NetworkStatus is one element of the network-status annotation: one interface of the pod. De-facto standard v1.3,
 // section 5.
 type NetworkStatus struct {
-	Name       string      `json:"name"`
-	Interface  string      `json:"interface,omitempty"`
-	IPs        []string    `json:"ips,omitempty"`
-	Mac        string      `json:"mac,omitempty"`
-	Mtu        int         `json:"mtu,omitempty"`
-	Default    bool        `json:"default,omitempty"`
-	DNS        types.DNS   `json:"dns"`
+	// Name is "namespace/name" of the NetworkAttachmentDefinition, or the network's name in its CNI configuration.
+	Name string `json:"name"`
+	// Interface is its name in the pod; empty if the CNI plugin reports none.
+	Interface string `json:"interface,omitempty"`
+	// IPs are addresses without prefix length ("192.0.2.4", "2001:db8::4"), in the CNI result's order.
+	IPs []string `json:"ips,omitempty"`
+	// Mac is the hardware address ("02:00:00:00:00:01"); empty if the CNI plugin reports none.
+	Mac string `json:"mac,omitempty"`
+	// Mtu is in bytes; 0 if the CNI plugin reports none, as all do that speak an older CNI version than 1.1.0.
+	Mtu int `json:"mtu,omitempty"`
+	// Default is true for one interface of the pod: that of the cluster's default network.
+	Default bool `json:"default,omitempty"`
+	// DNS is what the CNI plugin reports; it is not what the pod's resolv.conf has.
+	DNS DNS `json:"dns"`
+	// DeviceInfo describes the device behind the interface; nil if there is none, or nothing is known of it.
 	DeviceInfo *DeviceInfo `json:"device-info,omitempty"`
-	Gateway    []string    `json:"gateway,omitempty"`
+	// Gateway lists the gateways of the attachment's default routes, each once.
+	Gateway []string `json:"gateway,omitempty"`
 }
+
+// DNS has a network's name servers, domain, search domains and options, as the CNI specification has them.
+type DNS = types.DNS
 
 // Definition is the part of a NetworkAttachmentDefinition (k8s.cni.cncf.io/v1) that a CNI plugin reads.
 type Definition struct {

@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -81,6 +83,15 @@ var _ = Describe("GC (GC-1, GC-2)", func() {
 		Expect(told("second")).To(Equal([]any{}))
 		b.expectNothingAttached()
 		b.expectNoState()
+	})
+
+	It("takes null for an empty list, as the CNI library writes it for a node without pods", func() {
+		b.add(b.pod("dead", "n1"), newest)
+		outcome, err := node.Wait(b.Command(context.Background(), "GC", runtime,
+			strings.Replace(b.Config(newest, node.Config{"cni.dev/valid-attachments": 0}).String(), `"cni.dev/valid-attachments":0`, `"cni.dev/valid-attachments":null`, 1)))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(outcome.Exit).To(Equal(0), outcome.String())
+		b.expectNothingAttached()
 	})
 
 	DescribeTable("releases nothing without a list that it understands",

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// API is an API server with a store of its own. It answers what the plugin asks: GET of any stored object, PATCH and
-// PUT of pods/status, POST of events. All methods may be called while it serves.
+// API is an API server with a store of its own. It answers what the plugin asks: GET of any stored object, a list of
+// ResourceSlices by field selector, PATCH and PUT of pods/status, POST of events. All methods may be called while it serves.
 type API struct {
 	address  string
 	identity *identity

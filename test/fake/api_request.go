@@ -12,6 +12,8 @@ type Kind string
 const (
 	GetPod       Kind = "get pod"
 	GetNAD       Kind = "get NAD"
+	GetClaim     Kind = "get ResourceClaim"
+	ListSlices   Kind = "list ResourceSlices"
 	PatchStatus  Kind = "patch pods/status"
 	UpdateStatus Kind = "update pods/status"
 	CreateEvent  Kind = "create event"
@@ -63,9 +65,14 @@ type target struct {
 	group, plural, namespace, name, subresource string
 }
 
+const slicesPath = "/apis/resource.k8s.io/v1/resourceslices"
+
 // parse takes a path such as /apis/k8s.cni.cncf.io/v1/namespaces/blue/network-attachment-definitions/vlan7 apart; the
-// empty target if it names no object in a namespace.
+// empty target if it names no object in a namespace, and not the list of ResourceSlices.
 func parse(path string) target {
+	if path == slicesPath {
+		return slice("")
+	}
 	before, after, ok := strings.Cut(path, "/namespaces/")
 	if !ok {
 		return target{}
@@ -100,6 +107,10 @@ func (t target) kind(method string) Kind {
 		return GetPod
 	case method == http.MethodGet && t.plural == "network-attachment-definitions":
 		return GetNAD
+	case method == http.MethodGet && t.plural == "resourceclaims":
+		return GetClaim
+	case method == http.MethodGet && t == slice(""):
+		return ListSlices
 	case method == http.MethodPatch && t.plural == "pods" && t.subresource == "status":
 		return PatchStatus
 	case method == http.MethodPut && t.plural == "pods" && t.subresource == "status":
@@ -111,9 +122,14 @@ func (t target) kind(method string) Kind {
 	}
 }
 
-// verb is a method as RBAC names it.
-func verb(method string) string {
+// verb is a method on the target as RBAC names it.
+func (t target) verb(method string) string {
 	switch method {
+	case http.MethodGet:
+		if t.name == "" {
+			return "list"
+		}
+		return "get"
 	case http.MethodPost:
 		return "create"
 	case http.MethodPut:

@@ -24,7 +24,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	case !a.knows(r):
 		good = refusal(http.StatusUnauthorized, t, r.Method)
 	case fault.Code == 0 && fault.Garbage == "":
-		good = a.answer(t, kind, r.Header.Get("Content-Type"), body)
+		good = a.answer(t, kind, r, body)
 	}
 	fault.write(w, r, fault.spoil(t, r.Method, good))
 }
@@ -48,14 +48,16 @@ func (a *API) knows(r *http.Request) bool {
 	return len(r.TLS.VerifiedChains) > 0 || r.Header.Get("Authorization") == "Bearer "+a.Token()
 }
 
-func (a *API) answer(t target, kind Kind, contentType string, body []byte) answer {
+func (a *API) answer(t target, kind Kind, r *http.Request, body []byte) answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch kind {
-	case GetPod, GetNAD:
+	case GetPod, GetNAD, GetClaim:
 		return a.get(t)
+	case ListSlices:
+		return a.listSlices(r.URL.Query().Get("fieldSelector"))
 	case PatchStatus:
-		return a.patch(t, contentType, body)
+		return a.patch(t, r.Header.Get("Content-Type"), body)
 	case UpdateStatus:
 		return a.update(t, body)
 	case CreateEvent:

@@ -78,8 +78,12 @@ func forbidden(t target, method string) string {
 	if t.subresource != "" {
 		resource += "/" + t.subresource
 	}
+	if t.name == "" {
+		return fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q at the cluster scope",
+			t.resource(), User, t.verb(method), resource, t.group)
+	}
 	return fmt.Sprintf("%s %q is forbidden: User %q cannot %s resource %q in API group %q in the namespace %q",
-		t.resource(), t.name, User, verb(method), resource, t.group, t.namespace)
+		t.resource(), t.name, User, t.verb(method), resource, t.group, t.namespace)
 }
 
 func conflict(t target, why string) answer {

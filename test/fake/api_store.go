@@ -16,6 +16,11 @@ type Pod struct {
 	Name        string
 	UID         string
 	Annotations map[string]string
+
+	Node          string   // spec.nodeName, left out if empty
+	OthersClaims  []string // ResourceClaims that the spec names
+	Claims        []string // ResourceClaims made for the pod, which the status names
+	ExtendedClaim string   // the one made for extended resources, left out if empty
 }
 
 // NAD is what a test wants of a NetworkAttachmentDefinition.
@@ -34,8 +39,8 @@ func (a *API) AddPod(pod Pod) {
 		"apiVersion": "v1",
 		"kind":       "Pod",
 		"metadata":   metadata,
-		"spec":       map[string]any{"containers": []any{map[string]any{"name": "main", "image": "registry.test/main:1"}}},
-		"status":     map[string]any{"phase": "Pending"},
+		"spec":       pod.spec(),
+		"status":     pod.status(),
 	})
 }
 

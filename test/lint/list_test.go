@@ -21,6 +21,7 @@ type listed struct {
 	GoFiles               []string // without tests
 	Imports               []string
 	Standard              bool
+	Module                struct{ Path string }
 }
 
 // path is the import path in the module, as the architecture writes it: "pkg/nad".
@@ -31,7 +32,7 @@ func (l listed) path() string {
 // list runs "go list -json" at the module's root.
 func list(arguments ...string) []listed {
 	GinkgoHelper()
-	command := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Dir,GoFiles,Imports,Standard"}, arguments...)...)
+	command := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Dir,GoFiles,Imports,Standard,Module"}, arguments...)...)
 	command.Dir = "../.."
 	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as ./build
 	var failure bytes.Buffer

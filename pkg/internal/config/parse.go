@@ -129,23 +129,28 @@ func (r *reader) values(key string) map[string]json.RawMessage {
 	return values
 }
 
-// validAttachments reads the list of a GC, under the last of the keys that is given (CNI specification, section 2).
+// validAttachments reads the list of a GC, under the last of the keys that is given (CNI specification, section 2). null
+// is an empty list: the CNI library writes it for a node without pods.
 func (r *reader) validAttachments(keys ...string) []types.GCAttachment {
 	var valid []types.GCAttachment
 	for _, key := range keys {
-		if _, given := r.raw(key); !given {
+		if raw, _ := r.raw(key); raw == nil {
 			continue
 		}
 		valid = []types.GCAttachment{}
 		for i, raw := range r.elements(key) {
-			attachment := types.GCAttachment{}
-			if raw[0] != '{' {
-				r.wrong(index(key, i), "an object", raw)
-			} else if err := json.Unmarshal(raw, &attachment); err != nil || attachment.ContainerID == "" {
-				r.fault(index(key, i), "must have containerID and ifname, both strings")
-			}
-			valid = append(valid, attachment)
+			valid = append(valid, r.validAttachment(index(key, i), raw))
 		}
 	}
 	return valid
+}
+
+func (r *reader) validAttachment(key string, raw json.RawMessage) types.GCAttachment {
+	attachment := types.GCAttachment{}
+	if raw[0] != '{' {
+		r.wrong(key, "an object", raw)
+	} else if err := json.Unmarshal(raw, &attachment); err != nil || attachment.ContainerID == "" {
+		r.fault(key, "must have containerID and ifname, both strings")
+	}
+	return attachment
 }

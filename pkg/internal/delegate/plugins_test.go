@@ -1,9 +1,7 @@
 package delegate_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,15 +85,4 @@ func scripts(bodies map[string]string) (delegate.Runner, string) {
 		Expect(os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+body), 0o755)).To(Succeed())
 	}
 	return delegate.Runner{Path: []string{bin}, CacheDir: GinkgoT().TempDir(), Environ: []string{"PATH=" + os.Getenv("PATH")}}, bin
-}
-
-// compact is JSON text without blanks, keys sorted.
-func compact(text []byte) string {
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	Expect(decoder.Decode(&value)).To(Succeed())
-	sorted, err := json.Marshal(value)
-	Expect(err).NotTo(HaveOccurred())
-	return string(sorted)
 }

@@ -34,10 +34,15 @@ type Runner struct {
 // Add attaches and gives the last plugin's result, in the version that this plugin chose. The result is in the cache
 // then. After an error the attachment may be half made, and Del is due.
 func (r Runner) Add(ctx context.Context, box plan.Sandbox, a plan.Attachment) (types.Result, error) {
+	return r.AddBehind(ctx, box, a, nil)
+}
+
+// AddBehind is Add with a result of what other plugins have made before, which the first plugin gets as prevResult; nil:
+// none.
+func (r Runner) AddBehind(ctx context.Context, box plan.Sandbox, a plan.Attachment, result types.Result) (types.Result, error) {
 	if _, err := cacheName(box, a); err != nil {
 		return nil, err
 	}
-	var result types.Result
 	for _, plugin := range a.Config.Plugins {
 		s := step{verb: "ADD", sandbox: box, attachment: a, plugin: plugin, prevResult: result}
 		output, err := r.run(ctx, s)
@@ -91,18 +96,26 @@ func (r Runner) log() *slog.Logger {
 	return r.Log
 }
 
-// Check gives each plugin its CHECK, in order, up to the first that fails. The error is ErrNoCheck where the network
-// takes none (CHK-1).
+// Check gives each plugin its CHECK, in order, up to the first that fails, with the cached result as what to find. The
+// error is ErrNoCheck where the network takes none (CHK-1).
 func (r Runner) Check(ctx context.Context, box plan.Sandbox, a plan.Attachment) error {
+	return r.CheckAgainst(ctx, box, a, nil)
+}
+
+// CheckAgainst is Check with another result as what to find; nil: the cached one.
+func (r Runner) CheckAgainst(ctx context.Context, box plan.Sandbox, a plan.Attachment, prev types.Result) error {
 	if !atLeast040(a.Config.CNIVersion) {
 		return fmt.Errorf("configuration version %s: %w", a.Config.CNIVersion, ErrNoCheck)
 	}
 	if a.Config.DisableCheck {
 		return fmt.Errorf("disableCheck: %w", ErrNoCheck)
 	}
-	prev, err := r.CachedResult(box, a)
-	if err != nil {
-		return err
+	if prev == nil {
+		cached, err := r.CachedResult(box, a)
+		if err != nil {
+			return err
+		}
+		prev = cached
 	}
 	for _, plugin := range a.Config.Plugins {
 		_, err := r.run(ctx, step{verb: "CHECK", sandbox: box, attachment: a, plugin: plugin, prevResult: prev})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/containernetworking/cni/pkg/types"
+	types100 "github.com/containernetworking/cni/pkg/types/100"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -40,6 +41,20 @@ var _ = Describe("a verb", func() {
 		Expect(exec.turns[1].get("prevResult")).To(ContainSubstring("192.0.2.1/24"))
 		Expect(exec.turns[2].get("prevResult")).To(ContainSubstring("192.0.2.2/24"))
 		Expect(json.Marshal(result)).To(ContainSubstring("192.0.2.3/24"))
+	})
+
+	It("ADD and CHECK begin with another result where one is given (ADD-6)", func() {
+		exec.answer = answering(map[string]string{"one": `{"cniVersion":"1.0.0","ips":[{"address":"192.0.2.1/24"}]}`})
+		before := &types100.Result{CNIVersion: "1.1.0", DNS: types.DNS{Domain: "example"}}
+		_, err := runner.AddBehind(ctx, sandbox(), attachment(chain), before)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(exec.turns[0].get("prevResult")).To(SatisfyAll(ContainSubstring(`"cniVersion":"1.0.0"`), ContainSubstring("example")))
+		Expect(exec.turns[1].get("prevResult")).To(SatisfyAll(ContainSubstring("192.0.2.1/24"), Not(ContainSubstring("example"))))
+		exec.turns = nil
+		Expect(runner.CheckAgainst(ctx, sandbox(), attachment(chain), before)).To(Succeed())
+		for _, t := range exec.turns {
+			Expect(t.get("prevResult")).To(ContainSubstring("example"))
+		}
 	})
 
 	It("ADD hands on a result in the version of the configuration (INV-2, E086)", func() {

@@ -1,4 +1,5 @@
 // Package device knows which devices this pod was given: PodResources, checkpoint, DRA.
 //
-// It touches the kubelet's PodResources socket and its checkpoint file, both only when a NAD names a resource.
+// It touches the kubelet's PodResources socket and its checkpoint file, and by the API that it is given ResourceClaims
+// and ResourceSlices; all of them only when a NAD names a resource.
 package device

@@ -53,3 +53,16 @@ func FuzzPodResources(f *testing.F) {
 		}
 	})
 }
+
+func FuzzClaimed(f *testing.F) {
+	f.Add([]byte(claimOf("d/p/x", "d/p/y")), []byte(listOf(sliceOf("d", "p", 1, offer("x", "a/vf", "id"), offer("y", "", "")))))
+	f.Add([]byte(`{"status":{"allocation":{"devices":{"results":[null,{"driver":"d","adminAccess":true}]}}}}`), []byte(`{"items":[null]}`))
+	f.Add([]byte(`null`), []byte(`[]`))
+	f.Fuzz(func(t *testing.T, claim, slices []byte) {
+		api := &objects{claims: map[string]string{"c1": string(claim)}, slices: map[string]string{"d": string(slices)}}
+		pool, err := Claimed(t.Context(), api, Claimant{Namespace: "blue", Node: "n1", Claims: []string{"c1"}}, []string{"a/vf"})
+		if err == nil {
+			check(t, pool)
+		}
+	})
+}

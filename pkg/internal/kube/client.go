@@ -64,13 +64,13 @@ func (c *Client) pod(ctx context.Context, namespace, name string) (*Pod, error) 
 // rawPod gives the whole object too.
 func (c *Client) rawPod(ctx context.Context, namespace, name string) ([]byte, *Pod, error) {
 	asked := request{verb: get, resource: pods, namespace: namespace, name: name}
-	var answer struct{ Metadata Pod }
+	var answer podObject
 	raw, err := c.read(ctx, asked, &answer)
 	if err != nil {
 		return nil, nil, err
 	}
-	found := answer.Metadata
-	return raw, &found, c.checkIdentity(asked, found.Namespace, found.Name)
+	found := answer.pod()
+	return raw, found, c.checkIdentity(asked, found.Namespace, found.Name)
 }
 
 // Definition reads a NetworkAttachmentDefinition. Errors of the request are a *Error.

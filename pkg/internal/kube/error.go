@@ -26,8 +26,9 @@ var (
 type Error struct {
 	Verb      string // as RBAC names it: "get", "patch", "update"
 	Resource  string // "pods", "pods/status", …
-	Namespace string
+	Namespace string // empty where the request was for a list
 	Name      string
+	Selector  string // of a list
 	Server    string // host and port
 	Status    int    // HTTP status; 0 without an answer
 	Message   string // the server's own words
@@ -39,7 +40,22 @@ type Error struct {
 
 // Error says what failed, and what to do about it.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s %s %s/%s: %s", e.Verb, e.Resource, e.Namespace, e.Name, e.reason())
+	return fmt.Sprintf("%s %s %s: %s", e.Verb, e.Resource, e.object(), e.reason())
+}
+
+func (e *Error) object() string {
+	if e.Verb == list {
+		return "with " + e.Selector
+	}
+	return e.Namespace + "/" + e.Name
+}
+
+// scope is where the right for the request is needed.
+func (e *Error) scope() string {
+	if e.Verb == list {
+		return "in the whole cluster"
+	}
+	return "in namespace " + strconv.Quote(e.Namespace)
 }
 
 func (e *Error) reason() string {
@@ -55,9 +71,9 @@ func (e *Error) reason() string {
 	case e.Status == http.StatusUnauthorized:
 		return fmt.Sprintf("the API server at %s refused the credential (has it expired?): %s; renew it in the kubeconfig", e.Server, e.Message)
 	case e.Forbidden():
-		return fmt.Sprintf("forbidden: %s; grant %q on %q in namespace %q to this user", e.Message, e.Verb, e.Resource, e.Namespace)
+		return fmt.Sprintf("forbidden: %s; grant %q on %q %s to this user", e.Message, e.Verb, e.Resource, e.scope())
 	case e.NotFound():
-		return "not found in namespace " + strconv.Quote(e.Namespace) + ": " + e.Message
+		return "not found " + e.scope() + ": " + e.Message
 	default:
 		return fmt.Sprintf("the API server at %s answers %d %s: %s", e.Server, e.Status, http.StatusText(e.Status), e.Message)
 	}
@@ -106,7 +122,9 @@ func asError(err error) *Error {
 }
 
 func (c *Client) failure(r request) *Error {
-	return &Error{Verb: r.verb, Resource: r.resource.title, Namespace: r.namespace, Name: r.name, Server: c.server.Host}
+	return &Error{
+		Verb: r.verb, Resource: r.resource.title, Namespace: r.namespace, Name: r.name, Selector: r.selector, Server: c.server.Host,
+	}
 }
 
 // unanswered is the error of a request whose connection failed or whose time is up.

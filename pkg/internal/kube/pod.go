@@ -1,6 +1,9 @@
 package kube
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Pod is what we read of a pod.
 type Pod struct {
@@ -8,6 +11,39 @@ type Pod struct {
 	Name        string            `json:"name"`
 	UID         string            `json:"uid"`
 	Annotations map[string]string `json:"annotations"`
+
+	Node   string   `json:"-"` // that it is bound to
+	Claims []string `json:"-"` // names of its ResourceClaims (DEV-4)
+}
+
+// podObject is the part of a pod that we read, as the API server has it.
+type podObject struct {
+	Metadata Pod
+	Spec     struct {
+		NodeName       string
+		ResourceClaims []struct{ ResourceClaimName string }
+	}
+	Status struct {
+		ResourceClaimStatuses       []struct{ ResourceClaimName string }
+		ExtendedResourceClaimStatus struct{ ResourceClaimName string }
+	}
+}
+
+func (o podObject) pod() *Pod {
+	pod := o.Metadata
+	pod.Node = o.Spec.NodeName
+	// The status has the claims that were made for the pod, the spec names those that others made.
+	for _, claim := range slices.Concat(o.Spec.ResourceClaims, o.Status.ResourceClaimStatuses) {
+		pod.addClaim(claim.ResourceClaimName)
+	}
+	pod.addClaim(o.Status.ExtendedResourceClaimStatus.ResourceClaimName)
+	return &pod
+}
+
+func (p *Pod) addClaim(name string) {
+	if name != "" && !slices.Contains(p.Claims, name) {
+		p.Claims = append(p.Claims, name)
+	}
 }
 
 // sourceAnnotation says where the kubelet has a pod from. Pods of the API server carry "api" or nothing.

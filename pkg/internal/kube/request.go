@@ -18,11 +18,12 @@ const maxAnswer = 8 << 20
 // The verbs that we use, as RBAC names them (SEC-3).
 const (
 	get    = "get"
+	list   = "list"
 	patch  = "patch"
 	update = "update"
 )
 
-// resource is a namespaced resource of the API.
+// resource is a resource of the API, namespaced unless it is listed.
 type resource struct {
 	group       string // path of its group and version
 	plural      string
@@ -38,14 +39,17 @@ var (
 		plural: "network-attachment-definitions",
 		title:  "network-attachment-definitions.k8s.cni.cncf.io",
 	}
+	resourceClaims = resource{group: "apis/resource.k8s.io/v1", plural: "resourceclaims", title: "resourceclaims.resource.k8s.io"}
+	resourceSlices = resource{group: "apis/resource.k8s.io/v1", plural: "resourceslices", title: "resourceslices.resource.k8s.io"}
 )
 
-// request is what we ask of one object.
+// request is what we ask of one object, or of all cluster-wide ones that a field selector picks.
 type request struct {
 	verb      string
 	resource  resource
 	namespace string
 	name      string
+	selector  string // of a list, which has neither namespace nor name
 
 	contentType string // of the body
 	body        []byte // nil: none
@@ -64,6 +68,9 @@ func (r request) method() string {
 
 // check keeps parts of the path that are no names from ever being sent (NET-3).
 func (r request) check() error {
+	if r.verb == list {
+		return nil // has nothing in its path that depends on anybody
+	}
 	if err := errors.Join(nad.ValidateNamespace(r.namespace), nad.ValidateName(r.name)); err != nil {
 		return fmt.Errorf("%s %s: %w", r.verb, r.resource.title, err)
 	}
@@ -71,8 +78,7 @@ func (r request) check() error {
 }
 
 func (r request) http(ctx context.Context, server *url.URL) (*http.Request, error) {
-	target := server.JoinPath(r.resource.group, "namespaces", url.PathEscape(r.namespace), r.resource.plural,
-		url.PathEscape(r.name), r.resource.subresource)
+	target := r.target(server)
 	made, err := http.NewRequestWithContext(ctx, r.method(), target.String(), bytes.NewReader(r.body))
 	if err != nil {
 		return nil, err
@@ -82,6 +88,16 @@ func (r request) http(ctx context.Context, server *url.URL) (*http.Request, erro
 		made.Header.Set("Content-Type", r.contentType)
 	}
 	return made, nil
+}
+
+func (r request) target(server *url.URL) *url.URL {
+	if r.verb == list {
+		target := server.JoinPath(r.resource.group, r.resource.plural)
+		target.RawQuery = url.Values{"fieldSelector": {r.selector}}.Encode()
+		return target
+	}
+	return server.JoinPath(r.resource.group, "namespaces", url.PathEscape(r.namespace), r.resource.plural,
+		url.PathEscape(r.name), r.resource.subresource)
 }
 
 // send makes one attempt and returns the object that was answered. It uses the transport alone, so that a redirection

@@ -16,6 +16,7 @@ type Input struct {
 	RuntimeConfig map[string]json.RawMessage // by capability, for the master only (NET-9)
 	Networks      []Network
 	Devices       map[string][]string // device IDs allocated to the pod, by resource
+	DeviceInfo    nad.DeviceInfoFiles // where attachments get their device information files
 }
 
 // Network is one wanted network with what was read of it.
@@ -75,7 +76,12 @@ func attach(in Input, i int, ifname, device string) (*Attachment, error) {
 	} else {
 		attachment.Args = without(in.Sandbox.Args, "IP", "MAC") // NET-9
 	}
-	if err := attachment.giveDevice(device); err != nil {
+	if device != "" {
+		if err := attachment.giveDevice(Device{network.Resource, device}); err != nil {
+			return nil, err
+		}
+	}
+	if err := attachment.offerDeviceInfo(in.DeviceInfo, in.Sandbox.ContainerID); err != nil {
 		return nil, err
 	}
 	if network.Ref.Selection == nil {
@@ -86,16 +92,14 @@ func attach(in Input, i int, ifname, device string) (*Attachment, error) {
 
 // giveDevice hands an allocated device to every plugin of the attachment, under both of the keys that plugins read
 // (NET-11), and as a capability argument.
-func (a *Attachment) giveDevice(device string) error {
-	if device == "" {
-		return nil
-	}
+func (a *Attachment) giveDevice(device Device) error {
+	a.Device = &device
 	for _, key := range []string{"deviceID", "pciBusID"} {
-		if err := a.Config.Inject(key, device); err != nil {
+		if err := a.Config.Inject(key, device.ID); err != nil {
 			return fmt.Errorf("injecting %s: %w", key, err)
 		}
 	}
-	return a.capability("deviceID", device)
+	return a.capability("deviceID", device.ID)
 }
 
 // oneDefaultRoute refuses a second carrier of the default route (ADD-7).

@@ -42,9 +42,9 @@ func assign(networks []Network, allocated map[string][]string) (devices []string
 
 func noneLeft(resource string, allocated int) error {
 	if allocated == 0 {
-		return fmt.Errorf("no device of resource %s: 0 allocated to the pod; ask for one in resources.limits", resource)
+		return fmt.Errorf("no device of resource %s: 0 allocated to the pod; ask for one in resources.limits or by a resource claim", resource)
 	}
-	return fmt.Errorf("no device of resource %s is left: %d allocated to the pod, all in use by its other networks; ask for more in resources.limits", resource, allocated)
+	return fmt.Errorf("no device of resource %s is left: %d allocated to the pod, all in use by its other networks; ask for more in resources.limits or by a resource claim", resource, allocated)
 }
 
 func askedDevice(network Network) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/containernetworking/cni/pkg/types"
 
 	"github.com/seed-2ba21eab/multus-cni/pkg/internal/config"
+	"github.com/seed-2ba21eab/multus-cni/pkg/nad"
 )
 
 // Plan is the ordered list of fully resolved attachments of one sandbox, the master first. It is saved before the first
@@ -41,6 +42,7 @@ type Attachment struct {
 	CapabilityArgs map[string]json.RawMessage `json:"capabilityArgs,omitempty"` // by capability; each plugin gets those it declares
 	DefaultRoute   *RouteWish                 `json:"defaultRoute,omitempty"`   // nil: leave the routes alone (ADD-7)
 	MustCarry      *Carried                   `json:"-"`                        // what the result must show (NET-7); nil: nothing
+	Device         *Device                    `json:"-"`                        // given by its NAD's resource name (DEV-1); nil: none
 }
 
 // RouteWish asks that an attachment carry the pod's default route (ADD-7).
@@ -54,10 +56,17 @@ type Carried struct {
 	MAC string
 }
 
+// Device is a device allocated to the pod.
+type Device struct {
+	Resource string
+	ID       string
+}
+
 // Outcome is what one attachment's ADD gave.
 type Outcome struct {
 	Attachment Attachment
 	Result     types.Result
+	DeviceInfo *nad.DeviceInfo // nil: none
 }
 
 // String is "namespace/name", empty for no pod.

@@ -52,6 +52,7 @@ func (c *call) run() int {
 		return 1
 	}
 	rule := c.rule()
+	c.describe(rule)
 	prepare(rule)
 	exit := c.end(rule)
 	if err := c.record(script.Event{Event: script.End, PID: os.Getpid(), Exit: exit}); err != nil {
@@ -121,6 +122,22 @@ func (c *call) left(i int, rule script.Rule) bool {
 	}
 	count, err := appendTo(fmt.Sprintf("%s.rule%d", c.binary, i), []byte("x"))
 	return err == nil && count <= int64(rule.Times)
+}
+
+// describe writes a device information file.
+func (c *call) describe(rule script.Rule) {
+	if rule.DeviceInfo == "" {
+		return
+	}
+	var config struct {
+		RuntimeConfig struct{ CNIDeviceInfoFile string }
+	}
+	_ = json.Unmarshal(c.stdin, &config)
+	path := config.RuntimeConfig.CNIDeviceInfoFile
+	_ = os.MkdirAll(filepath.Dir(path), 0o755)
+	if err := os.WriteFile(path, []byte(rule.DeviceInfo), 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, "recording delegate:", err)
+	}
 }
 
 func prepare(rule script.Rule) {

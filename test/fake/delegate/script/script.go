@@ -16,7 +16,7 @@ type Script struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// Rule is what to do at certain calls: first everything from WaitFor to Stderr, in the order of the fields, then one
+// Rule is what to do at certain calls: first everything from DeviceInfo to Stderr, in the order of the fields, then one
 // end. Without an end the delegate answers as a plugin that works.
 type Rule struct {
 	// Command, ContainerID and Interface select calls; empty: any.
@@ -26,6 +26,8 @@ type Rule struct {
 	// Times is for how many calls the rule holds, 0 for all: "fail twice, then succeed" is an Error with Times 2.
 	Times int `json:"times,omitempty"`
 
+	// DeviceInfo is written to the path that the capability argument CNIDeviceInfoFile gives.
+	DeviceInfo string `json:"deviceInfo,omitempty"`
 	// Deaf ignores SIGTERM and SIGINT from here on.
 	Deaf bool `json:"deaf,omitempty"`
 	// Create and Delete are paths of marker files.
