@@ -13,10 +13,11 @@ import (
 )
 
 // cnitool runs the CNI project's tool with our configuration in a directory, as an administrator does.
-func (b *bench) cnitool(verb string, box node.Sandbox) node.Outcome {
+func (b *bench) cnitool(verb string, box node.Sandbox, env ...string) node.Outcome {
 	GinkgoHelper()
 	cmd := exec.Command(filepath.Join(plugins, "cnitool"), verb, "node-net", box.NetNS)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "NETCONFPATH=" + filepath.Join(b.Dir, "etc"), "CNI_PATH=" + filepath.Join(b.Dir, "opt") + ":" + plugins}
+	cmd.Env = append(cmd.Env, env...)
 	return b.wait(cmd)
 }
 
