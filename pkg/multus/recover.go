@@ -107,6 +107,8 @@ func (c *call) salvage(ctx context.Context, noPlanAtAll bool) *plan.Plan {
 	return built
 }
 
+var errReplaced = errors.New("it was replaced by a new one of the same name")
+
 // podForRecovery reads the pod once. If that fails only its identity is known, and unless the API server said that the
 // pod is gone, that server is not asked for anything else. It is nil without a pod identity or API server.
 func (c *call) podForRecovery(ctx context.Context) *pod {
@@ -114,13 +116,17 @@ func (c *call) podForRecovery(ctx context.Context) *pod {
 		return nil
 	}
 	found, err := c.readOnce(ctx)
-	gone := isNotFound(err)
 	if err == nil && c.another(found) {
-		gone, err = true, errors.New("it was replaced by a new one of the same name")
+		found, err = nil, errReplaced
 	}
-	if err != nil {
+	switch {
+	case isNotFound(err) || errors.Is(err, errReplaced):
+		// The usual end: a runtime repeats DEL when the pod is gone and all of it is detached.
+		c.log.Warn("the pod is gone, so networks that it selected itself are not released, unless an earlier DEL has done it", "reason", err)
+		return &pod{Pod: *c.sandbox.Pod}
+	case err != nil:
 		c.log.Error("the pod cannot be read, so networks that it selected itself are not released", "error", err)
-		return &pod{Pod: *c.sandbox.Pod, absent: !gone}
+		return &pod{Pod: *c.sandbox.Pod, absent: true}
 	}
 	return &pod{Pod: *c.sandbox.Pod, annotations: found.Annotations, node: found.Node, claims: found.Claims}
 }
