@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-suites=(lint unit build exec netns)
+suites=(lint unit build exec netns cluster)
 extra=(fuzz) # only by name
 
 staticcheck_package=honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -36,6 +36,8 @@ suite_lint() {
 	check gofmt formatted
 	check 'go vet' go vet ./...
 	check staticcheck "$(tool "$staticcheck_package")" ./...
+	check 'go vet test/cluster' go -C test/cluster vet ./...
+	check 'staticcheck test/cluster' env -C test/cluster "$(tool "$staticcheck_package")" ./...
 	check shfmt "$shfmt" -d "${scripts[@]}"
 	check shellcheck shellcheck "${scripts[@]}"
 	check govulncheck vulnerabilities
@@ -44,7 +46,7 @@ suite_lint() {
 
 suite_unit() {
 	debian gcc libc6-dev # for the race detector
-	go_test -race ./cmd/... ./pkg/... ./test/fake/... ./test/tools/...
+	go_test -race ./cmd/... ./pkg/... ./examples/... ./test/fake/... ./test/tools/...
 }
 
 # E160, IMG-3: the same bytes each time, for every platform.
@@ -63,11 +65,22 @@ suite_exec() {
 
 suite_netns() {
 	[ "$(id -u)" = 0 ] || die 'network namespaces need root: run ./test.sh as root'
-	debian iproute2 iptables
+	debian dnsmasq-base iproute2 iptables nftables podman
 	build_multus
 	MULTUS_TEST_PLUGINS=$(reference_plugins)
 	export MULTUS_TEST_PLUGINS
 	go_test -count=1 -timeout=20m ./test/netns/...
+}
+
+suite_cluster() {
+	[ "$(id -u)" = 0 ] || die 'a node needs root: run ./test.sh as root'
+	debian iproute2 iptables libseccomp2 util-linux
+	build_multus
+	MULTUS_TEST_PLUGINS=$(reference_plugins)
+	export MULTUS_TEST_PLUGINS
+	go_test_in test/cluster -count=1 -timeout=60m . -ginkgo.timeout=55m
+	export MULTUS_TEST_CONTAINERD=1
+	go_test_in test/cluster -count=1 -timeout=20m . -ginkgo.timeout=15m -ginkgo.label-filter=runtime
 }
 
 suite_fuzz() {
@@ -103,6 +116,14 @@ check() {
 go_test() {
 	go build -o "$work/tally" ./test/tools/tally
 	"$work/tally" "$work/cases" "$@"
+}
+
+# go_test_in DIRECTORY ARGUMENT… is go_test for a module of its own.
+go_test_in() {
+	local dir=$1
+	shift
+	go build -o "$work/tally" ./test/tools/tally
+	(cd "$dir" && "$work/tally" "$work/cases" "$@")
 }
 
 # debian PACKAGE… installs those that are missing.
@@ -197,7 +218,10 @@ run() {
 	: >"$work/cases"
 	echo "=== $1" >&2
 	set -m # a process group, so that an interrupt can reach all of it
-	("suite_$1" >&2) &
+	(
+		trap 'exit 130' INT # once the tests have cleaned up, start no more of them
+		"suite_$1" >&2
+	) &
 	running=$!
 	set +m
 	wait "$running" || code=$?
