@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-suites=(lint unit build exec netns cluster)
+suites=(lint unit build exec netns install cluster)
 extra=(fuzz) # only by name
 
 staticcheck_package=honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -70,6 +70,13 @@ suite_netns() {
 	MULTUS_TEST_PLUGINS=$(reference_plugins)
 	export MULTUS_TEST_PLUGINS
 	go_test -count=1 -timeout=20m ./test/netns/...
+}
+
+suite_install() {
+	[ "$(id -u)" = 0 ] || die 'PID 1 and mounts need root: run ./test.sh as root'
+	debian buildah busybox-static dash strace
+	build_multus
+	go_test -count=1 -timeout=20m ./test/install/...
 }
 
 suite_cluster() {
