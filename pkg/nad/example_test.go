@@ -50,6 +50,27 @@ func ExampleNetworkSelectionElement_String() {
 	// Output: blue/storage@data0
 }
 
+func ExampleNetworkSelectionElement_DeepCopy() {
+	original := &nad.NetworkSelectionElement{Name: "storage", IPRequest: []string{"192.0.2.4/24"}}
+	original.DeepCopy().IPRequest[0] = "192.0.2.5/24"
+	fmt.Println(original.IPRequest)
+	// Output: [192.0.2.4/24]
+}
+
+func ExampleNetworkStatus_DeepCopy() {
+	original := &nad.NetworkStatus{Name: "blue/storage", IPs: []string{"192.0.2.4"}}
+	original.DeepCopy().IPs[0] = "192.0.2.5"
+	fmt.Println(original.IPs)
+	// Output: [192.0.2.4]
+}
+
+func ExampleDeviceInfo_DeepCopy() {
+	original := &nad.DeviceInfo{Type: nad.DeviceInfoTypePCI, Pci: &nad.PciDevice{PciAddress: "0000:01:02.2"}}
+	original.DeepCopy().Pci.PciAddress = "0000:01:02.3"
+	fmt.Println(original.Pci.PciAddress)
+	// Output: 0000:01:02.2
+}
+
 func ExampleValidateName() {
 	fmt.Println(nad.ValidateName("vlan-100"))
 	fmt.Println(nad.ValidateName(""))
