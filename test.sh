@@ -184,7 +184,7 @@ built_twice() {
 built_for_all() {
 	./build --all || return 1
 	local platform
-	for platform in amd64:x86-64 arm64:AArch64 arm:ARM ppc64le:PowerPC64 s390x:S/390 riscv64:RISC-V; do
+	for platform in amd64:X86-64 arm64:AArch64 arm:ARM ppc64le:PowerPC64 s390x:S/390 riscv64:RISC-V; do
 		LC_ALL=C readelf -h "bin/linux-${platform%%:*}/multus" | grep "Machine:.*${platform##*:}" >/dev/null || return 1
 	done
 }
